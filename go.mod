@@ -1,0 +1,3 @@
+module starling
+
+go 1.26.6
