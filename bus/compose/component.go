@@ -28,6 +28,9 @@ type Component struct {
 	// Apply registers everything through the scope; nil registers nothing. It runs
 	// on a worker with a context that ends at the limit or when the mount must go.
 	Apply func(*Scope) error
+	// Drain waits until no tool or command call of it is running; a replacement
+	// calls it before it tears the old version down. nil: nothing to wait for.
+	Drain func(ctx context.Context) error
 	// Broken is why the file cannot be loaded at all: the mount goes to failed with
 	// this reason and stays there until it is replaced.
 	Broken error
