@@ -1,0 +1,289 @@
+package discover
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"starling/bus"
+)
+
+// Origin says by which route a file was found.
+type Origin string
+
+// The routes, weakest first: a later one hides an earlier one of the same name.
+const (
+	Home      Origin = "home"
+	Workspace Origin = "workspace"
+	Flag      Origin = "flag"
+)
+
+// File is one plugin found.
+type File struct {
+	Name   string
+	Path   string // of the file to load
+	Real   string // Path with links resolved: the identity of the plugin
+	Dir    string // of a directory plugin; empty for a single file
+	Origin Origin
+	Index  int // of the --plugin argument
+	// Off is why the file must not run, such as "not approved".
+	Off string
+	// Err is why the file cannot be loaded at all.
+	Err error
+	// Hides is the path of a weaker file of the same name that this one keeps
+	// from running, or would if it were approved.
+	Hides string
+}
+
+// Position of the file in the static order.
+func (f File) Position() bus.Position {
+	switch f.Origin {
+	case Home:
+		return bus.At(bus.ClassHome, 0, f.Name)
+	case Workspace:
+		return bus.At(bus.ClassWorkspace, 0, f.Name)
+	}
+	return bus.At(bus.ClassFlag, f.Index, f.Name)
+}
+
+// Options of Find.
+type Options struct {
+	Home      string   // starling's home folder; "" for none
+	Workspace string   // the workspace folder
+	Cwd       string   // what relative Flags start from
+	Flags     []string // paths of --plugin, in argument order
+	// Discover is false with --no-plugins: only Flags count.
+	Discover bool
+	// Approved tells whether a workspace file may run; nil approves none.
+	Approved func(File) bool
+}
+
+// Found is what Find found.
+type Found struct {
+	Files   []File   // in static order
+	Notices []string // for the person: duplicates and the like
+}
+
+// NotApproved is the Off reason of a workspace file nobody approved.
+const NotApproved = "not approved"
+
+// Find lists every plugin. An unreadable folder is an error; a file that cannot
+// count is in the list with its reason.
+func Find(o Options) (Found, error) {
+	var found Found
+	if o.Discover {
+		for _, r := range []struct {
+			origin Origin
+			root   string
+		}{{Home, o.Home}, {Workspace, dotFolder(o.Workspace)}} {
+			if r.root == "" || r.origin == Workspace && samePath(r.root, o.Home) {
+				continue
+			}
+			files, err := scan(filepath.Join(r.root, "plugins"), r.origin)
+			if err != nil {
+				return Found{}, err
+			}
+			found.Files = append(found.Files, files...)
+		}
+	}
+	for i, path := range o.Flags {
+		found.Files = append(found.Files, flagged(path, o.Cwd, i))
+	}
+	found.onceEach()
+	found.approve(o.Approved)
+	found.shadow()
+	sort.SliceStable(found.Files, func(i, j int) bool { return found.Files[i].Position() < found.Files[j].Position() })
+	return found, nil
+}
+
+func dotFolder(workspace string) string {
+	if workspace == "" {
+		return ""
+	}
+	return filepath.Join(workspace, ".starling")
+}
+
+func samePath(a, b string) bool {
+	return a != "" && b != "" && resolve(a) == resolve(b)
+}
+
+func resolve(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// scan lists the plugins of one folder: NAME.star and NAME/main.star.
+func scan(dir string, origin Origin) ([]File, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plugins folder %s: %w", dir, err)
+	}
+	var files []File
+	byName := map[string]int{}
+	for _, e := range entries {
+		f, ok := entryFile(dir, e)
+		if !ok {
+			continue
+		}
+		f.Origin = origin
+		f.Real = resolve(f.Path)
+		if err := checkName(f.Name); err != nil {
+			f.Err = err
+		}
+		if i, twice := byName[f.Name]; twice {
+			files[i].Err = fmt.Errorf("both %s and %s are plugin %s; remove one of them", files[i].Path, f.Path, f.Name)
+			continue
+		}
+		byName[f.Name] = len(files)
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func entryFile(dir string, e fs.DirEntry) (File, bool) {
+	name, path := e.Name(), filepath.Join(dir, e.Name())
+	if strings.HasPrefix(name, ".") {
+		return File{}, false
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		main := filepath.Join(path, "main.star")
+		if info, err := os.Stat(main); err != nil || info.IsDir() {
+			return File{}, false
+		}
+		return File{Name: name, Path: main, Dir: path}, true
+	}
+	if !strings.HasSuffix(name, ".star") || strings.HasSuffix(name, "_test.star") {
+		return File{}, false
+	}
+	return File{Name: strings.TrimSuffix(name, ".star"), Path: path}, true
+}
+
+// flagged makes the file of one --plugin argument.
+func flagged(path, cwd string, index int) File {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(cwd, path)
+	}
+	path = filepath.Clean(path)
+	f := File{Origin: Flag, Index: index, Path: path}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		f.Name = stem(path)
+		f.Err = fmt.Errorf("--plugin: %w", err)
+	case info.IsDir():
+		f.Name, f.Dir, f.Path = filepath.Base(path), path, filepath.Join(path, "main.star")
+		if _, err := os.Stat(f.Path); err != nil {
+			f.Err = fmt.Errorf("--plugin: folder %s holds no main.star", path)
+		}
+	case filepath.Base(path) == "main.star":
+		f.Dir = filepath.Dir(path)
+		f.Name = filepath.Base(f.Dir)
+	default:
+		f.Name = stem(path)
+		if !strings.HasSuffix(path, ".star") {
+			f.Err = fmt.Errorf("--plugin: %s is no .star file", path)
+		}
+	}
+	f.Real = resolve(f.Path)
+	if f.Err == nil {
+		f.Err = checkName(f.Name)
+	}
+	return f
+}
+
+func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), ".star") }
+
+const nameLimit = 40
+
+func checkName(name string) error {
+	ok := name != "" && len(name) <= nameLimit
+	for _, r := range name {
+		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-')
+	}
+	if !ok {
+		return fmt.Errorf("a plugin name has letters, digits, '.', '_' and '-' only, at most %d: rename %q", nameLimit, name)
+	}
+	return nil
+}
+
+// onceEach keeps one file per real path: the strongest a person named (a flag),
+// else the home's, which is trusted, before the workspace's.
+func (f *Found) onceEach() {
+	rank := map[Origin]int{Flag: 2, Home: 1, Workspace: 0}
+	best := map[string]int{}
+	drop := map[int]bool{}
+	for i, file := range f.Files {
+		j, twice := best[file.Real]
+		if !twice {
+			best[file.Real] = i
+			continue
+		}
+		keep, lose := j, i
+		if rank[file.Origin] > rank[f.Files[j].Origin] {
+			keep, lose = i, j
+		}
+		best[file.Real] = keep
+		drop[lose] = true
+		f.Notices = append(f.Notices, fmt.Sprintf("plugin %s: %s and %s are one file; it is loaded once, as %s",
+			f.Files[keep].Name, f.Files[keep].Path, f.Files[lose].Path, f.Files[keep].Origin))
+	}
+	f.remove(drop)
+}
+
+func (f *Found) remove(drop map[int]bool) {
+	kept := f.Files[:0]
+	for i, file := range f.Files {
+		if !drop[i] {
+			kept = append(kept, file)
+		}
+	}
+	f.Files = kept
+}
+
+func (f *Found) approve(approved func(File) bool) {
+	for i := range f.Files {
+		file := &f.Files[i]
+		if file.Origin == Workspace && file.Off == "" && (approved == nil || !approved(*file)) {
+			file.Off = NotApproved
+		}
+	}
+}
+
+// shadow lets a later route hide an earlier one of the same name. A file that
+// must not or cannot run hides nothing: a checkout cannot switch off a home plugin by
+// taking its name.
+func (f *Found) shadow() {
+	drop := map[int]bool{}
+	last := map[string]int{}
+	for i := range f.Files {
+		file := &f.Files[i]
+		j, twice := last[file.Name]
+		if !twice {
+			last[file.Name] = i
+			continue
+		}
+		earlier := &f.Files[j]
+		if file.Origin == Flag && earlier.Origin == Flag {
+			file.Err = fmt.Errorf("--plugin: %s and %s are both named %s; rename one of them", earlier.Path, file.Path, file.Name)
+			continue
+		}
+		file.Hides = earlier.Path
+		if file.Off == "" && file.Err == nil {
+			drop[j] = true
+			last[file.Name] = i
+		}
+	}
+	f.remove(drop)
+}
