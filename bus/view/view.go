@@ -1,0 +1,51 @@
+package view
+
+import "starling/bus/chat"
+
+// Plugin is one row of the roster as people see it.
+type Plugin struct {
+	Name     string `json:"name"`
+	Origin   string `json:"origin"`   // home, workspace, flag, embedded or host
+	Approval string `json:"approval"` // approved, not approved or refused
+	State    string `json:"state"`
+	// Reason why it is not active, or would not be.
+	Reason      string   `json:"reason,omitempty"`
+	Path        string   `json:"path,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Inject      []string `json:"inject"`
+	Provides    []string `json:"provides"`
+	Emits       []string `json:"emits"`
+	Uses        []string `json:"uses"`
+	// Registrations, such as "tool wordcount"; by static reading in a listing,
+	// as they stand in a session.
+	Registrations []string `json:"registrations"`
+	// Notes are remarks that stop nothing, such as an event nothing announces.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Outcome is how a run ended.
+type Outcome struct {
+	// Stop is end, error, aborted, limit, stopped or rejected.
+	Stop  string     `json:"stop"`
+	Why   string     `json:"why,omitempty"` // of a stop that is not end
+	Text  string     `json:"text"`          // the final answer
+	Turns int        `json:"turns"`
+	Usage chat.Usage `json:"usage"`
+	// Denied counts the tool calls that were refused.
+	Denied int `json:"denied"`
+}
+
+// Notice is one line for the person.
+type Notice struct {
+	From string // plugin; empty for the program itself
+	Text string
+	Warn bool
+}
+
+// CommandReply is what a command showed.
+type CommandReply struct {
+	Lines []string
+	// Found is false when no command has the name; Known then lists those there are.
+	Found bool
+	Known []string
+}
