@@ -1,0 +1,46 @@
+# Every target prints its own help: make, or make help.
+GO ?= go
+RACE_PKGS = ./bus/... ./script/... ./agent/... ./tools/... ./trust/... ./surfaces/...
+FUZZTIME ?= 10s
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOFUMPT = mvdan.cc/gofumpt@v0.12.0
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race lint fuzz bench golden soak examples
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+build: ## build ./starling
+	$(GO) build -trimpath -ldflags='-s -w' -o starling .
+
+test: ## run every test
+	$(GO) test ./...
+
+race: ## the concurrent packages under the race detector
+	$(GO) test -race $(RACE_PKGS)
+
+lint: ## go vet, gofumpt and staticcheck
+	$(GO) vet ./...
+	@out=$$($(GO) run $(GOFUMPT) -l .); if [ -n "$$out" ]; then echo "gofumpt would change:"; echo "$$out"; exit 1; fi
+	$(GO) run $(STATICCHECK) ./...
+
+fuzz: ## each fuzz target for FUZZTIME
+	@$(GO) list ./... | while read -r pkg; do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; \
+	done
+
+bench: ## every benchmark (figures belong in docs/performance.md)
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+golden: ## rewrite expected outputs of the program tests; read the diff
+	UPDATE_SCRIPTS=1 $(GO) test ./surfaces/cli -run TestScripts
+
+examples: ## every example through a real run
+	$(GO) test ./surfaces/cli -run 'TestScripts/example' -v
+
+soak: ## the long counts: many more random histories, long fuzzing
+	$(GO) test ./bus/... ./script/... ./agent/... -rapid.checks=20000 -timeout 60m
+	$(MAKE) fuzz FUZZTIME=5m
