@@ -3,6 +3,7 @@ module starling
 go 1.26.6
 
 require (
+	github.com/aymanbagabas/go-udiff v0.4.2 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
 	github.com/fsnotify/fsnotify v1.10.1 // indirect
 	github.com/gofrs/flock v0.13.2 // indirect
