@@ -1,4 +1,10 @@
 // Package shell runs commands: the process engine and its registry.
 //
 // It owns processes from start to reap, never the permission to start one.
+//
+// Failure: Run returns an error only when nothing was started; whatever a
+// started command does, also being killed, is an Outcome.
+//
+// Blocking: Run blocks until the command ended, or until 250 ms after it when
+// a child lives on in the background; List and Stop never wait for a process.
 package shell

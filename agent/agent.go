@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"starling/agent/provider"
+	"starling/bus"
+	"starling/bus/chat"
+	"starling/bus/event"
+	"starling/bus/spec"
+	"starling/tools"
+)
+
+// DefaultMaxTurns is how many requests one run may make unless Options say
+// otherwise.
+const DefaultMaxTurns = 64
+
+// MaxForced is how many times in one run listeners may keep it going after a
+// reply that asked for no tool. A person's prompt begins a new run and a new
+// count.
+const MaxForced = 8
+
+// Options of an Agent.
+type Options struct {
+	Bus      *bus.Bus        // nil: one without listeners
+	Tools    *tools.Registry // nil: no tools
+	Provider provider.Provider
+	Model    string
+	// System composes the system prompt, once a run; nil for none.
+	System func(ctx context.Context) string
+	// Settle waits for the composition before a run; nil for nothing to wait for.
+	Settle func(ctx context.Context) error
+	// Now is the clock that measures runs; nil is the machine's.
+	Now func() time.Time
+	// MaxTurns is the most requests of one run; below 1 it is DefaultMaxTurns.
+	MaxTurns int
+	// Origin names the agent in tool calls; empty is "main".
+	Origin string
+}
+
+// Stop says how a run ended.
+type Stop string
+
+// The ways.
+const (
+	StopEnd      Stop = "end"      // the model was done
+	StopError    Stop = "error"    // a turn failed
+	StopAborted  Stop = "aborted"  // cancelled by a person or through a Run handle
+	StopLimit    Stop = "limit"    // turns, time or forced continuations
+	StopStopped  Stop = "stopped"  // by a listener: stop() or block_and_stop()
+	StopRejected Stop = "rejected" // the prompt was; nothing was sent
+)
+
+// Outcome is the whole result of one run.
+type Outcome struct {
+	Stop Stop
+	// StopWhy says in words why the run did not simply end; empty for StopEnd.
+	StopWhy string
+	// Text of the last reply: the answer, or what there was of it.
+	Text   string
+	Turns  int // requests made
+	Usage  chat.Usage
+	Denied int // tool calls that a guard refused
+	// Err is set for StopError only.
+	Err  error
+	Took time.Duration
+}
+
+// Agent holds one conversation. All methods are safe for concurrent use; one
+// run goes at a time.
+type Agent struct {
+	o     Options
+	ports ports
+	busy  atomic.Bool
+	made  atomic.Int64 // ids made up for calls
+
+	mu       sync.Mutex
+	messages []chat.Message
+	current  *run
+}
+
+// ports are the loop's events, taken once.
+type ports struct {
+	prompt    bus.Port[event.PromptEvent, event.PromptAnswer]
+	runStart  bus.Port[event.RunStartEvent, bus.None]
+	turnStart bus.Port[event.TurnStartEvent, bus.None]
+	request   bus.Port[event.RequestEvent, event.RequestAnswer]
+	stream    bus.Port[event.StreamEvent, bus.None]
+	message   bus.Port[event.MessageEvent, bus.None]
+	call      bus.Port[event.ToolCallEvent, event.ToolCallAnswer]
+	progress  bus.Port[event.ToolProgressEvent, bus.None]
+	result    bus.Port[event.ToolResultEvent, event.ToolResultAnswer]
+	turnEnd   bus.Port[event.TurnEndEvent, event.TurnEndAnswer]
+	runEnd    bus.Port[event.RunEndEvent, bus.None]
+	notice    bus.Port[event.NoticeEvent, bus.None]
+}
+
+// New returns an agent with an empty conversation.
+func New(o Options) *Agent {
+	if o.Bus == nil {
+		o.Bus = bus.New(bus.NewStore())
+	}
+	if o.Tools == nil {
+		o.Tools = tools.New(spec.NewRegistry[spec.Tool](bus.NewStore(), "tools"))
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.MaxTurns < 1 {
+		o.MaxTurns = DefaultMaxTurns
+	}
+	if o.Origin == "" {
+		o.Origin = "main"
+	}
+	return &Agent{o: o, ports: ports{
+		prompt:    bus.PortOf(o.Bus, event.Prompt),
+		runStart:  bus.PortOf(o.Bus, event.RunStart),
+		turnStart: bus.PortOf(o.Bus, event.TurnStart),
+		request:   bus.PortOf(o.Bus, event.Request),
+		stream:    bus.PortOf(o.Bus, event.Stream),
+		message:   bus.PortOf(o.Bus, event.Message),
+		call:      bus.PortOf(o.Bus, event.ToolCall),
+		progress:  bus.PortOf(o.Bus, event.ToolProgress),
+		result:    bus.PortOf(o.Bus, event.ToolResult),
+		turnEnd:   bus.PortOf(o.Bus, event.TurnEnd),
+		runEnd:    bus.PortOf(o.Bus, event.RunEnd),
+		notice:    bus.PortOf(o.Bus, event.Notice),
+	}}
+}
+
+// Run answers one prompt. It never panics; whatever happens stands in the
+// outcome. While another run goes it returns StopError at once.
+func (a *Agent) Run(ctx context.Context, prompt string) Outcome {
+	if !a.busy.CompareAndSwap(false, true) {
+		return failed(errors.New("agent: another run is still going: wait for its end or cancel it"))
+	}
+	defer a.busy.Store(false)
+	r := newRun(ctx, a)
+	defer r.cancel(nil)
+	r.safely(func() { r.admit(prompt) })
+	if r.started {
+		if r.out.Stop == "" {
+			r.safely(r.loop)
+		}
+		r.finish()
+	}
+	r.out.Took = a.o.Now().Sub(r.began)
+	return r.out
+}
+
+func failed(err error) Outcome {
+	return Outcome{Stop: StopError, StopWhy: err.Error(), Err: err}
+}
+
+// Transcript returns the conversation so far. The messages are read-only.
+func (a *Agent) Transcript() []chat.Message { return slices.Clone(a.transcript()) }
+
+// transcript is for readers that change nothing: messages are only ever added,
+// so a prefix stays as it is.
+func (a *Agent) transcript() []chat.Message {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.messages[:len(a.messages):len(a.messages)]
+}
+
+func (a *Agent) add(messages ...chat.Message) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.messages = append(a.messages, messages...)
+}
+
+// CurrentRun returns the handle of the run that goes now; nil when none does.
+func (a *Agent) CurrentRun() event.Run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.current == nil {
+		return nil
+	}
+	return a.current.handle()
+}
+
+func (a *Agent) setCurrent(r *run) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.current = r
+}

@@ -1,0 +1,272 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"starling/bus"
+	"starling/bus/chat"
+	"starling/bus/event"
+	"starling/bus/spec"
+)
+
+// What the model reads where a tool has nothing of its own to say.
+const (
+	noOutput     = "[no output]"
+	neverRan     = "interrupted: the run was cancelled before this call ran"
+	cutWhileRan  = "interrupted: the run was cancelled while this call ran, its effect is unknown"
+	failedReply  = "not run: the reply that asked for it failed before its end"
+	doNotRepeat  = "Do not repeat this call: choose another way, or explain why you cannot go on."
+	endsAfterThe = "The run ends after this batch of calls."
+)
+
+// call is one call on its way to a result.
+type call struct {
+	block     chat.Block
+	tool      spec.Tool
+	known     bool
+	arguments json.RawMessage // final
+	// result stands when the call does not run, or has run.
+	result *spec.ToolResult
+	done   chan struct{} // closed when result stands; nil unless it runs beside others
+}
+
+func (c *call) refuse(text string) {
+	c.result = &spec.ToolResult{Content: text, IsError: true}
+}
+
+// runCalls checks the calls in the order asked, runs them, and commits their
+// results in that order too, whichever is first to finish.
+func (t *turnState) runCalls(blocks []chat.Block) {
+	calls := make([]*call, len(blocks))
+	parallel, runnable := true, 0
+	for i, b := range blocks {
+		c := &call{block: b, arguments: object(b.Arguments)}
+		calls[i] = c
+		t.check(c)
+		if c.result == nil {
+			runnable++
+			parallel = parallel && !c.tool.Sequential
+		}
+	}
+	if parallel && runnable > 1 {
+		for _, c := range calls {
+			if c.result == nil {
+				c.done = make(chan struct{})
+				go func() {
+					defer close(c.done)
+					result := t.execute(c)
+					c.result = &result
+				}()
+			}
+		}
+	}
+	for _, c := range calls {
+		switch {
+		case c.done != nil:
+			<-c.done
+		case c.result == nil:
+			result := t.execute(c)
+			c.result = &result
+		}
+		t.finish(c)
+	}
+}
+
+// check decides whether a call runs: schema, guards, the tools of this turn. It
+// leaves a result in the call when it does not.
+func (t *turnState) check(c *call) {
+	switch {
+	case t.reply.Error != "" && t.reply.Stop != chat.StopAborted:
+		c.refuse(failedReply)
+		return
+	case t.r.ctx.Err() != nil:
+		c.refuse(neverRan)
+		return
+	}
+	registry := t.r.a.o.Tools
+	c.tool, _, c.known = registry.Lookup(c.block.Name)
+	if c.known {
+		arguments, err := registry.Check(c.tool, c.block.Arguments)
+		if err != nil {
+			c.refuse(err.Error())
+			return
+		}
+		c.arguments = arguments
+	}
+	e := t.announceCall(c, false)
+	if e.Rewritten != "" && c.result == nil {
+		t.rewritten(c, e)
+	}
+	if c.result == nil {
+		t.offered(c)
+	}
+}
+
+// announceCall sends agent/tool-call over the call's arguments and takes a
+// refusal into its result.
+func (t *turnState) announceCall(c *call, recheck bool) *event.ToolCallEvent {
+	r := t.r
+	e := &event.ToolCallEvent{
+		ID: c.block.ID, Name: c.block.Name, Arguments: c.arguments, ArgumentsJSON: string(c.arguments),
+		Known: c.known, Recheck: recheck, Origin: r.a.o.Origin, PathsOf: pathsOf(c.tool),
+	}
+	e.Paths, e.PathsKnown = e.PathsOf(c.arguments)
+	r.a.ports.call.Send(r.ctx, e)
+	switch {
+	case r.ctx.Err() != nil:
+		c.refuse(neverRan) // a guard that was cancelled did not decide
+	case e.Refused != nil:
+		t.blocked(c, e.Refused)
+	}
+	return e
+}
+
+// rewritten checks arguments that a listener put in the place of the model's,
+// and shows them to everybody once more.
+func (t *turnState) rewritten(c *call, e *event.ToolCallEvent) {
+	c.arguments = e.Arguments
+	if c.known {
+		arguments, err := t.r.a.o.Tools.Check(c.tool, string(e.Arguments))
+		if err != nil {
+			c.refuse(fmt.Sprintf("the arguments as %s rewrote them do not fit: %v", e.Rewritten, err))
+			return
+		}
+		c.arguments = arguments
+	}
+	t.announceCall(c, true)
+}
+
+// blocked makes a refusal the result of its call.
+func (t *turnState) blocked(c *call, refusal *bus.Refusal) {
+	t.r.out.Denied++
+	who := refusal.By.Name
+	if who == "" {
+		who = "the host"
+	}
+	why := strings.TrimSpace(refusal.Why)
+	if why == "" {
+		why = "no reason given"
+	}
+	text := fmt.Sprintf("Blocked by %s: %s\n%s", who, why, doNotRepeat)
+	if refusal.Stop {
+		text = fmt.Sprintf("Blocked by %s: %s\n%s", who, why, endsAfterThe)
+		if t.stopped == "" {
+			t.stopped = reason(refusal)
+		}
+	}
+	c.refuse(text)
+}
+
+// offered refuses what is no tool of this turn.
+func (t *turnState) offered(c *call) {
+	name := c.block.Name
+	switch s := t.shape; {
+	case !c.known:
+		c.refuse(fmt.Sprintf("there is no tool %q; tools: %s", name, t.names()))
+	case s.Exclude[name]:
+		c.refuse(fmt.Sprintf("the tool %s is not offered in this turn (%s): use one of: %s",
+			name, by(s, "exclude_tools"), t.names()))
+	case s.Allow != nil && !s.Allow[name]:
+		c.refuse(fmt.Sprintf("the tool %s is not allowed in this phase (%s): use one of: %s",
+			name, by(s, "allow_tools"), t.names()))
+	}
+}
+
+func by(s event.Shape, field string) string {
+	if name := s.By[field]; name != "" {
+		return field + " of " + name
+	}
+	return field
+}
+
+// names lists the tools a call of this turn may name.
+func (t *turnState) names() string {
+	var names []string
+	for _, tool := range t.r.a.o.Tools.List() {
+		if !t.shape.Exclude[tool.Name] && (t.shape.Allow == nil || t.shape.Allow[tool.Name]) {
+			names = append(names, tool.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "none; answer in text"
+	}
+	return strings.Join(names, ", ")
+}
+
+// execute runs a call and returns what the model reads, whatever the tool does.
+func (t *turnState) execute(c *call) spec.ToolResult {
+	r := t.r
+	if r.ctx.Err() != nil {
+		return spec.ToolResult{Content: neverRan, IsError: true}
+	}
+	if c.tool.Execute == nil {
+		return spec.ToolResult{Content: "the tool " + c.tool.Name + " has nothing to run", IsError: true}
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	defer cancel()
+	var over atomic.Bool
+	defer over.Store(true)
+	result, err := await(ctx, func() (spec.ToolResult, error) {
+		return c.tool.Execute(ctx, spec.ToolCall{
+			ID: c.block.ID, Name: c.block.Name, Arguments: c.arguments, Turn: t.index, Origin: r.a.o.Origin,
+			Progress: func(chunk string) {
+				if chunk != "" && !over.Load() && r.a.ports.progress.Listening() {
+					r.a.ports.progress.Send(ctx, &event.ToolProgressEvent{ID: c.block.ID, Tool: c.block.Name, Chunk: chunk})
+				}
+			},
+		})
+	})
+	switch {
+	case err == nil:
+		return result
+	case r.ctx.Err() != nil:
+		return spec.ToolResult{Content: cutWhileRan, IsError: true}
+	}
+	return spec.ToolResult{Content: fmt.Sprintf("%s failed: %v", c.block.Name, err), IsError: true, Details: result.Details}
+}
+
+// finish shows a result to its listeners and commits it.
+func (t *turnState) finish(c *call) {
+	r := t.r
+	e := event.ToolResultEvent{
+		ID: c.block.ID, Name: c.block.Name, Arguments: c.arguments, Turn: t.index,
+		Content: c.result.Content, IsError: c.result.IsError, Details: valid(c.result.Details),
+	}
+	r.a.ports.result.Send(r.listenerCtx(), &e)
+	content := strings.ToValidUTF8(e.Content, "\uFFFD")
+	if strings.TrimSpace(content) == "" {
+		content = noOutput
+	}
+	r.a.add(chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{
+		Kind: chat.Result, ID: c.block.ID, Name: c.block.Name,
+		Text: content, IsError: e.IsError, Details: valid(e.Details),
+	}}})
+}
+
+// valid drops details that would break whatever they are stored in.
+func valid(details json.RawMessage) json.RawMessage {
+	if len(details) == 0 || !json.Valid(details) {
+		return nil
+	}
+	return details
+}
+
+// pathsOf asks a tool for the paths of a call; what it cannot tell, nobody
+// knows.
+func pathsOf(tool spec.Tool) func(json.RawMessage) ([]string, bool) {
+	return func(arguments json.RawMessage) (paths []string, all bool) {
+		if tool.Paths == nil {
+			return nil, false
+		}
+		defer func() {
+			if recover() != nil {
+				paths, all = nil, false
+			}
+		}()
+		return tool.Paths(arguments)
+	}
+}

@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+
+	"starling/bus/chat"
+	"starling/bus/event"
+)
+
+var _ event.Attributed = handle{}
+
+// handle is what listeners hold of a run.
+type handle struct {
+	r  *run
+	by string // plugin that acts, where it is known
+	// shaping is true while agent/request, which carried this handle, is being
+	// dispatched; nil for every other event.
+	shaping *atomic.Bool
+}
+
+// As returns a handle that acts in the name of plugin.
+func (h handle) As(plugin string) event.Run {
+	h.by = plugin
+	return h
+}
+
+// Note asks for a system message at the next place where one may stand.
+func (h handle) Note(text string) error { return h.ask(chat.System, text) }
+
+// PushUser asks for a user message at the next place where one may stand.
+func (h handle) PushUser(text string) error { return h.ask(chat.User, text) }
+
+func (h handle) ask(role chat.Role, text string) error {
+	if h.shaping != nil && h.shaping.Load() {
+		return event.ErrNotHere
+	}
+	if strings.TrimSpace(text) == "" {
+		return errors.New("the text is empty")
+	}
+	r := h.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return event.ErrRunEnded
+	}
+	r.queue = append(r.queue, edit{message: chat.TextMessage(role, text), by: h.by})
+	return nil
+}
+
+// Cancel ends the run as aborted.
+func (h handle) Cancel(why string) error {
+	h.r.mu.Lock()
+	over := h.r.over
+	h.r.mu.Unlock()
+	if over {
+		return event.ErrRunEnded
+	}
+	h.r.cancel(&cancelled{why: why, by: h.by})
+	return nil
+}
+
+func (h handle) Cancelled() bool { return h.r.ctx.Err() != nil }
+func (h handle) Model() string   { return h.r.a.o.Model }
+func (h handle) Task() string    { return h.r.task }
+
+func (h handle) Turn() int {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return h.r.turn
+}
+
+func (h handle) Usage() chat.Usage {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return h.r.out.Usage
+}
+
+// Budget has no cap to measure against: runs are capped in turns and time only.
+func (h handle) Budget() (float64, bool) { return 0, false }
+
+// cancelled is the cause of a run that was cancelled through a handle.
+type cancelled struct{ why, by string }
+
+func (c *cancelled) Error() string {
+	text := "cancelled"
+	if c.by != "" {
+		text += " by " + c.by
+	}
+	if c.why != "" {
+		text += ": " + c.why
+	}
+	return text
+}

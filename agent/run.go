@@ -1,0 +1,241 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"starling/bus"
+	"starling/bus/chat"
+	"starling/bus/event"
+)
+
+// run is one prompt on its way to an outcome. Its goroutine is the only one
+// that touches fields not under mu.
+type run struct {
+	a      *Agent
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	began  time.Time
+	task   string
+	system string
+	first  int // index of the run's first message
+	forced int // continuations nobody but listeners asked for
+	// started is set when the user message stands: from then on the run has an
+	// end that is announced.
+	started bool
+	out     Outcome // Usage under mu
+
+	mu    sync.Mutex
+	turn  int // from 0
+	queue []edit
+	over  bool
+}
+
+// edit is a message a listener asked for, waiting for a place to stand.
+type edit struct {
+	message chat.Message
+	by      string
+}
+
+func newRun(ctx context.Context, a *Agent) *run {
+	r := &run{a: a, began: a.o.Now()}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	return r
+}
+
+func (r *run) handle() event.Run { return handle{r: r} }
+
+// safely keeps a panic of the loop itself, or of what it was built from, out of
+// the caller.
+func (r *run) safely(f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.fail(fmt.Errorf("agent: panic: %v", v))
+		}
+	}()
+	f()
+}
+
+// admit settles the composition, announces the prompt and appends it.
+func (r *run) admit(prompt string) {
+	a := r.a
+	if a.o.Settle != nil {
+		_, err := await(r.ctx, func() (bool, error) { return true, a.o.Settle(r.ctx) })
+		if r.ended() {
+			return
+		}
+		if err != nil {
+			r.fail(fmt.Errorf("the composition did not settle: %w", err))
+			return
+		}
+	}
+	e := event.PromptEvent{Text: prompt, First: !hasUser(a.transcript())}
+	a.ports.prompt.Send(r.ctx, &e)
+	switch {
+	case r.ended():
+	case e.Rejected != nil:
+		r.stop(StopRejected, reason(e.Rejected))
+	case strings.TrimSpace(e.Text) == "":
+		r.fail(errors.New("the prompt is empty: there is nothing to send"))
+	case a.o.Provider == nil:
+		r.fail(errors.New("there is no model to send the prompt to"))
+	default:
+		r.start(e.Text)
+	}
+}
+
+func (r *run) start(prompt string) {
+	r.task = prompt
+	r.first = len(r.a.transcript())
+	if compose := r.a.o.System; compose != nil {
+		system, err := await(r.ctx, func() (string, error) { return compose(r.ctx), nil })
+		if r.ended() {
+			return
+		}
+		if err != nil {
+			r.fail(fmt.Errorf("the system prompt could not be composed: %w", err))
+			return
+		}
+		r.system = system
+	}
+	r.a.add(chat.TextMessage(chat.User, prompt))
+	r.started = true
+	r.a.setCurrent(r)
+	r.a.ports.runStart.Send(r.listenerCtx(), &event.RunStartEvent{Run: r.handle()})
+	r.apply()
+}
+
+// finish ends a started run: the transcript is made whole, the end announced,
+// the handle closed.
+func (r *run) finish() {
+	defer r.close()
+	r.safely(func() {
+		if orphans := unanswered(r.a.transcript()); len(orphans) > 0 {
+			r.a.add(interruptedResults(orphans, effectUnknown)...)
+		}
+		r.apply()
+		e := event.RunEndEvent{
+			Run: r.handle(), Stop: string(r.out.Stop), Turns: r.out.Turns, Usage: r.out.Usage,
+		}
+		if r.out.Err != nil {
+			e.Error = r.out.Err.Error()
+		}
+		if r.out.Stop != StopEnd { // what simply ended may be right or wrong
+			no := false
+			e.Success = &no
+		}
+		r.a.ports.runEnd.Send(r.listenerCtx(), &e)
+	})
+}
+
+// close ends the handle and appends what was asked for until now.
+func (r *run) close() {
+	r.a.setCurrent(nil)
+	r.mu.Lock()
+	queue := r.queue
+	r.queue, r.over = nil, true
+	r.mu.Unlock()
+	for _, e := range queue {
+		r.a.add(e.message)
+	}
+}
+
+// apply appends what listeners asked for. It is called only where a message may
+// stand: never between a call and its result. It returns who pushed user
+// messages.
+func (r *run) apply() (pushed []string) {
+	r.mu.Lock()
+	queue := r.queue
+	r.queue = nil
+	r.mu.Unlock()
+	for _, e := range queue {
+		r.a.add(e.message)
+		if e.message.Role == chat.User {
+			pushed = append(pushed, e.by)
+		}
+	}
+	return pushed
+}
+
+// ended tells whether the run is over, and why when its context is.
+func (r *run) ended() bool {
+	if r.out.Stop == "" && r.ctx.Err() != nil {
+		cause := context.Cause(r.ctx)
+		if errors.Is(cause, context.DeadlineExceeded) {
+			r.stop(StopLimit, "the time for the run is over")
+		} else {
+			r.stop(StopAborted, cancelText(cause))
+		}
+	}
+	return r.out.Stop != ""
+}
+
+func cancelText(cause error) string {
+	if errors.Is(cause, context.Canceled) {
+		return "cancelled"
+	}
+	return cause.Error()
+}
+
+// stop sets how the run ends; the first one stands.
+func (r *run) stop(how Stop, why string) {
+	if r.out.Stop == "" {
+		r.out.Stop, r.out.StopWhy = how, why
+	}
+}
+
+// fail ends the run as failed; an earlier end stands.
+func (r *run) fail(err error) {
+	if r.out.Stop == "" {
+		r.out.Err = err
+	}
+	r.stop(StopError, err.Error())
+}
+
+// listenerCtx is the context of events that tell what happened. They reach
+// their listeners also when the run was cancelled: a listener that failed only
+// because of the cancel would be counted as broken.
+func (r *run) listenerCtx() context.Context {
+	if r.ctx.Err() != nil {
+		return context.WithoutCancel(r.ctx)
+	}
+	return r.ctx
+}
+
+func (r *run) notice(text string) {
+	if r.a.ports.notice.Listening() {
+		r.a.ports.notice.Send(r.listenerCtx(), &event.NoticeEvent{Text: text})
+	}
+}
+
+func (r *run) addUsage(u chat.Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.out.Usage = r.out.Usage.Add(u)
+}
+
+// reason puts a refusal into words: who, then why.
+func reason(refusal *bus.Refusal) string {
+	why := strings.TrimSpace(refusal.Why)
+	if why == "" {
+		why = "no reason given"
+	}
+	name := refusal.By.Name
+	if name == "" || strings.HasPrefix(why, name+" ") {
+		return why
+	}
+	return name + ": " + why
+}
+
+func hasUser(messages []chat.Message) bool {
+	for _, m := range messages {
+		if m.Role == chat.User {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"starling/agent/provider"
+	"starling/bus"
+	"starling/bus/chat"
+	"starling/bus/event"
+)
+
+// stream sends req and collects the reply into t.reply. It ends when the reply
+// does or soon after the run was cancelled, even when the provider does not.
+func (t *turnState) stream(req provider.Request) {
+	r := t.r
+	ctx, cancel := context.WithCancel(r.ctx)
+	defer cancel()
+	s := &receiver{
+		ctx: ctx, end: cancel, turn: t.index, listeners: r.a.ports.stream.Snapshot(),
+	}
+	s.announce(event.StreamEvent{Kind: "start"})
+	_, failure := await(ctx, func() (bool, error) {
+		r.a.o.Provider.Stream(ctx, req, s.take)
+		return true, nil
+	})
+	reply := s.close()
+	t.reply, t.err = reply.Message(), reply.Err()
+	t.reply.Model = req.Model
+	switch {
+	case t.err == nil:
+	case r.ctx.Err() != nil:
+		t.reply.Stop, t.reply.Error = chat.StopAborted, cancelText(context.Cause(r.ctx))
+	case errors.Is(t.err, provider.ErrCut) && failure != nil && ctx.Err() == nil:
+		t.err = fmt.Errorf("the provider failed: %w", failure)
+		t.reply.Error = t.err.Error()
+	}
+	r.a.nameCalls(t.reply.Blocks)
+	last := event.StreamEvent{Kind: "done", Stop: string(t.reply.Stop), Text: t.reply.Error}
+	if t.reply.Error != "" {
+		last.Kind = "error"
+	}
+	s.ctx = r.listenerCtx()
+	s.announce(last)
+}
+
+// receiver takes the events of one stream on the provider's goroutine.
+type receiver struct {
+	ctx       context.Context
+	end       context.CancelFunc
+	turn      int
+	listeners bus.Snapshot[event.StreamEvent, bus.None]
+
+	mu     sync.Mutex
+	reply  provider.Reply
+	closed bool
+}
+
+// take is the path of every token: one copy into the block's buffer, and a range
+// of it to whoever listens. Nobody is called under the lock, so a listener that
+// hangs does not hold up a cancel.
+func (s *receiver) take(e provider.Event) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	text := s.reply.Take(e)
+	kind := s.reply.Block(e.Index)
+	over := e.Kind == provider.Done || s.reply.Err() != nil && !errors.Is(s.reply.Err(), provider.ErrCut)
+	s.mu.Unlock()
+	if over {
+		// What comes behind the end counts for nothing: nobody waits for it.
+		s.end()
+		return
+	}
+	if !s.listeners.Listening() {
+		return
+	}
+	switch e.Kind {
+	case provider.BlockStart:
+		s.announce(event.StreamEvent{Kind: "block_start", Index: e.Index, Block: string(kind), Text: e.Name})
+	case provider.Delta:
+		s.announce(event.StreamEvent{Kind: "delta", Index: e.Index, Block: string(kind), Text: text})
+	case provider.BlockEnd:
+		s.announce(event.StreamEvent{Kind: "block_end", Index: e.Index, Block: string(kind)})
+	}
+}
+
+func (s *receiver) announce(e event.StreamEvent) {
+	if s.listeners.Listening() {
+		e.Turn = s.turn
+		s.listeners.Send(s.ctx, &e)
+	}
+}
+
+// close stops taking events and hands out what came.
+func (s *receiver) close() *provider.Reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return &s.reply
+}
+
+// nameCalls gives every call of a reply an id of its own: without one its result
+// could not be told apart.
+func (a *Agent) nameCalls(blocks []chat.Block) {
+	taken := map[string]bool{}
+	for i := range blocks {
+		b := &blocks[i]
+		if b.Kind != chat.Call {
+			continue
+		}
+		for b.ID == "" || taken[b.ID] {
+			b.ID = fmt.Sprintf("call_%d", a.made.Add(1))
+		}
+		taken[b.ID] = true
+	}
+}

@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"starling/bus/chat"
+	"starling/bus/event"
+)
+
+// loop makes turns until one of them ends the run.
+func (r *run) loop() {
+	for turn := 0; !r.ended(); turn++ {
+		if turn == r.a.o.MaxTurns {
+			r.limit(fmt.Sprintf("the run reached its limit of %d turns", turn))
+			return
+		}
+		r.mu.Lock()
+		r.turn = turn
+		r.mu.Unlock()
+		r.takeTurn(turn)
+	}
+}
+
+// takeTurn makes one request and runs the calls of its reply. It sets r.out.Stop
+// when the run is over with it.
+func (r *run) takeTurn(turn int) {
+	r.a.ports.turnStart.Send(r.listenerCtx(), &event.TurnStartEvent{Run: r.handle()})
+	r.apply()
+	t := &turnState{r: r, index: turn}
+	if !r.ended() {
+		t.converse()
+	}
+	pushed := append(t.pushed, r.apply()...)
+	e := event.TurnEndEvent{
+		Run: r.handle(), StopReason: string(t.reply.Stop), Calls: len(t.reply.Calls()),
+		Usage: usageOf(t.reply), Error: t.reply.Error,
+	}
+	if e.StopReason == "" {
+		e.StopReason = string(chat.StopAborted) // nothing was sent
+	}
+	if r.ctx.Err() != nil {
+		// Nothing can be refused any more: no waiting for a settle.
+		r.a.ports.turnEnd.Snapshot().Send(r.listenerCtx(), &e)
+	} else {
+		r.a.ports.turnEnd.Send(r.ctx, &e)
+	}
+	pushed = append(pushed, r.apply()...)
+	switch {
+	case r.ended():
+	case e.Stopped != nil:
+		r.stop(StopStopped, reason(e.Stopped))
+	case t.reply.Error != "":
+		r.fail(t.err)
+	case t.stopped != "":
+		r.stop(StopStopped, t.stopped)
+	case len(t.reply.Calls()) > 0:
+	case len(pushed) > 0:
+		r.force(pushed)
+	default:
+		r.stop(StopEnd, "")
+	}
+}
+
+// force goes on after a reply that asked for nothing, because listeners pushed
+// a message, as long as the cap allows.
+func (r *run) force(pushed []string) {
+	if r.forced == MaxForced {
+		slices.Sort(pushed)
+		names := strings.Join(slices.DeleteFunc(slices.Compact(pushed), func(s string) bool { return s == "" }), ", ")
+		if names == "" {
+			names = "a listener"
+		}
+		r.limit(fmt.Sprintf("%s asked to go on after %d finished replies in one run", names, MaxForced+1))
+		return
+	}
+	r.forced++
+}
+
+func (r *run) limit(why string) {
+	r.stop(StopLimit, why)
+	r.notice("run ended: " + why)
+}
+
+// turnState is one request with its reply.
+type turnState struct {
+	r       *run
+	index   int
+	shape   event.Shape
+	reply   chat.Message
+	err     error    // of a failed reply
+	stopped string   // why the run ends after this batch
+	pushed  []string // who pushed user messages after the reply
+}
+
+// converse shapes and sends the request, commits the reply and runs its calls.
+func (t *turnState) converse() {
+	r := t.r
+	req := t.request()
+	if r.ended() {
+		return
+	}
+	r.out.Turns++
+	t.stream(req)
+	r.addUsage(usageOf(t.reply))
+	r.out.Text = t.reply.Text()
+	t.commit()
+	if calls := t.reply.Calls(); len(calls) > 0 {
+		t.runCalls(calls)
+	}
+}
+
+// commit appends the reply. Of one that was cancelled before anything came there
+// is nothing to keep; of one that failed there is the error.
+func (t *turnState) commit() {
+	r := t.r
+	if len(t.reply.Blocks) == 0 && t.reply.Stop == chat.StopAborted {
+		return
+	}
+	r.a.add(t.reply)
+	if r.a.ports.message.Listening() {
+		e := event.MessageEvent{
+			Run: r.handle(), Text: t.reply.Text(), Thinking: t.reply.Thinking(), Usage: usageOf(t.reply),
+		}
+		for _, c := range t.reply.Calls() {
+			e.Calls = append(e.Calls, event.MessageCall{ID: c.ID, Name: c.Name, Arguments: object(c.Arguments)})
+		}
+		r.a.ports.message.Send(r.listenerCtx(), &e)
+	}
+	if len(t.reply.Calls()) == 0 {
+		t.pushed = append(t.pushed, r.apply()...)
+	}
+}
+
+func usageOf(m chat.Message) chat.Usage {
+	if m.Usage == nil {
+		return chat.Usage{}
+	}
+	return *m.Usage
+}

@@ -1,0 +1,56 @@
+package shell
+
+import (
+	"strings"
+	"time"
+)
+
+// Outcome is how a command ended.
+type Outcome struct {
+	ID int // in the process list; 0 when nothing was started
+	// Status is the exit code, or -1 when a signal ended the command.
+	Status int
+	Signal string // such as "SIGKILL", when a signal ended the command
+	// Stdout and Stderr are the two streams, Output both in the order their
+	// pieces arrived. Bytes are kept as they came, also those that are no UTF-8.
+	Stdout, Stderr, Output Text
+	Truncated              bool // Output is not whole
+	TimedOut               bool
+	Stopped                bool // by Stop, StopOrigin or Close
+	Cancelled              bool // by the context of Run
+	// Background says that a child lives on: it is in the process list, can be
+	// stopped, and what it still prints is thrown away.
+	Background bool
+	// NeedsTerminal says that the command failed because it wanted to talk to
+	// a terminal, by what it printed.
+	NeedsTerminal bool
+	Elapsed       time.Duration
+	// Spill is the file with the first SpillBytes bytes of Output, when Output
+	// is truncated and the engine has a folder for it.
+	Spill      string
+	SpillBytes int64
+	SpillErr   error // why the spill file is missing or incomplete
+}
+
+// wantsTerminal are what programs print, in lower case, when they want to ask
+// or draw and find no terminal.
+var wantsTerminal = []string{
+	"/dev/tty", "not a tty", "not a terminal", "not to a terminal", "not from a terminal",
+	"inappropriate ioctl for device", "terminal is required", "requires a terminal", "terminal is dumb",
+	"terminal prompts disabled", "could not read username", "could not read password",
+	"control echo on the terminal", "no tty present", "cannot open tty", "error opening terminal",
+}
+
+// needsTerminal looks at stderr only, so that a search for one of these
+// sentences is not taken for one.
+func needsTerminal(stderr Text) bool {
+	for _, part := range []string{stderr.Head, stderr.Tail} {
+		low := strings.ToLower(part)
+		for _, s := range wantsTerminal {
+			if strings.Contains(low, s) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,169 @@
+package shell
+
+import (
+	"context"
+	"syscall"
+	"time"
+)
+
+// supervise is the life of a process after its start:
+//
+//	running -> ended                     quiet within Linger
+//	running -> background -> ended       a child lives on
+//	any     -> TERM -> (Grace) KILL -> ended
+func (p *process) supervise(ctx context.Context, timeout time.Duration) {
+	var limit <-chan time.Time
+	if timeout > 0 {
+		t := time.NewTimer(timeout)
+		defer t.Stop()
+		limit = t.C
+	}
+	select {
+	case <-p.exited:
+		p.settle(ctx, limit)
+	case <-ctx.Done():
+		p.ask(cancelled)
+	case <-limit:
+		p.ask(timedOut)
+	case <-p.asked:
+	}
+	switch {
+	case p.isAsked():
+		p.terminate()
+		p.deliver(false)
+	case p.quiet():
+		p.deliver(false)
+	default:
+		p.deliver(true)
+		p.outlive()
+	}
+	<-p.exited
+	<-p.drained
+	p.mu.Lock()
+	p.over = true
+	p.mu.Unlock()
+	p.engine.leave(p)
+	close(p.gone)
+}
+
+func (p *process) isAsked() bool {
+	select {
+	case <-p.asked:
+		return true
+	default:
+		return false
+	}
+}
+
+// quiet tells whether nothing of the command is left.
+func (p *process) quiet() bool {
+	select {
+	case <-p.drained:
+		return len(p.tree.alive()) == 0
+	default:
+		return false
+	}
+}
+
+// settle gives children Linger to end after the command did.
+func (p *process) settle(ctx context.Context, limit <-chan time.Time) {
+	end := time.NewTimer(Linger)
+	defer end.Stop()
+	drained, pause := p.drained, 2*time.Millisecond
+	var again <-chan time.Time
+	for {
+		select {
+		case <-drained:
+			drained = nil
+			again = time.After(0)
+		case <-again:
+			if p.quiet() {
+				return
+			}
+			pause = min(pause*2, 50*time.Millisecond)
+			again = time.After(pause)
+		case <-end.C:
+			return
+		case <-ctx.Done():
+			p.ask(cancelled)
+			return
+		case <-limit:
+			p.ask(timedOut)
+			return
+		case <-p.asked:
+			return
+		}
+	}
+}
+
+// outlive waits for the end of the children that were left in the background.
+// Their output goes on being read: closing the pipe would kill a server at its
+// next line.
+func (p *process) outlive() {
+	select {
+	case <-p.drained:
+	case <-p.asked:
+		p.terminate()
+		return
+	}
+	pause := 50 * time.Millisecond
+	for !p.quiet() {
+		select {
+		case <-time.After(pause):
+			pause = min(pause*2, time.Second)
+		case <-p.asked:
+			p.terminate()
+			return
+		}
+	}
+}
+
+// terminate ends the whole tree: TERM, the grace, KILL until nothing is left.
+func (p *process) terminate() {
+	p.tree.signal(syscall.SIGTERM, p.pipesOpen())
+	if !p.vanishes(Grace, p.engine.hurry) {
+		for deadline := time.Now().Add(hardEnd); time.Now().Before(deadline); {
+			// Again and again, because a process may have forked meanwhile.
+			p.tree.signal(syscall.SIGKILL, p.pipesOpen())
+			if p.vanishes(50*time.Millisecond, nil) {
+				break
+			}
+		}
+	}
+	// Whoever still holds a pipe could not be found.
+	for _, pipe := range p.pipes {
+		_ = pipe.Close()
+	}
+	<-p.drained
+}
+
+func (p *process) pipesOpen() bool {
+	select {
+	case <-p.drained:
+		return false
+	default:
+		return true
+	}
+}
+
+// vanishes waits up to d for the end of everything, or until hurry is closed.
+func (p *process) vanishes(d time.Duration, hurry <-chan struct{}) bool {
+	end := time.NewTimer(d)
+	defer end.Stop()
+	for pause := 2 * time.Millisecond; ; pause = min(pause*2, 50*time.Millisecond) {
+		select {
+		case <-p.exited:
+			if p.quiet() {
+				return true
+			}
+		default:
+		}
+		select {
+		case <-time.After(pause):
+		case <-end.C:
+			return false
+		case <-hurry:
+			return false
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package shell
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// processTable reads /proc. What ends while it reads is left out; without
+// /proc the table is empty and only the group of a command can be reached.
+func processTable() []entry {
+	pids := procPIDs()
+	table := make([]entry, 0, len(pids))
+	for _, pid := range pids {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			continue
+		}
+		if e, ok := parseStat(pid, stat); ok {
+			table = append(table, e)
+		}
+	}
+	return table
+}
+
+func procPIDs() []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // a partial list is the best there is
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// parseStat reads a line of proc(5): pid (name) state parent group session …
+// The name may hold anything, also ") ".
+func parseStat(pid int, stat []byte) (entry, bool) {
+	end := bytes.LastIndexByte(stat, ')')
+	if end < 0 {
+		return entry{}, false
+	}
+	f := strings.Fields(string(stat[end+1:]))
+	if len(f) < 20 {
+		return entry{}, false
+	}
+	e := entry{pid: pid, zombie: f[0] == "Z" || f[0] == "X"}
+	var errs [4]error
+	e.parent, errs[0] = strconv.Atoi(f[1])
+	e.group, errs[1] = strconv.Atoi(f[2])
+	e.session, errs[2] = strconv.Atoi(f[3])
+	e.start, errs[3] = strconv.ParseUint(f[19], 10, 64)
+	return e, errs == [4]error{}
+}
+
+// pipeWriters lists the other processes that hold the writing end of one of
+// the pipes. Those of other users cannot be looked into.
+func pipeWriters(inodes []uint64) []int {
+	var names []string
+	for _, n := range inodes {
+		names = append(names, "pipe:["+strconv.FormatUint(n, 10)+"]")
+	}
+	var pids []int
+	for _, pid := range procPIDs() {
+		dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+		fds, err := os.ReadDir(dir)
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		for _, fd := range fds {
+			link := filepath.Join(dir, fd.Name())
+			target, err := os.Readlink(link)
+			if err != nil || !slices.Contains(names, target) {
+				continue
+			}
+			// The link's mode tells reading from writing: a sibling between
+			// fork and exec holds our reading end for a moment.
+			if info, err := os.Lstat(link); err == nil && info.Mode()&0o200 != 0 {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	return pids
+}
