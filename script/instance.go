@@ -1,0 +1,530 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"starling/script/value"
+)
+
+// Env is what an instance needs from its host.
+type Env struct {
+	// Predeclared names; their values must be frozen or safe to share.
+	Predeclared starlark.StringDict
+	// Print gets what print shows, at most 64 KiB; nil drops it.
+	Print func(text string)
+	// Limits over the plugin's own; the zero value is the defaults.
+	Limits Limits
+	// Locks shared by all instances that may call each other; nil is a table of
+	// its own.
+	Locks *Locks
+	// OnStuck hears, once, on a goroutine of its own, that a call was abandoned.
+	OnStuck func(reason *AbandonedError)
+	// Tick runs every 10 000 steps of a call, on its goroutine; may be nil.
+	Tick func(*Call)
+	// Watch runs every 5 ms for a call that has been computing longer than that;
+	// may be nil. It must not block.
+	Watch func(*Call)
+}
+
+// Stats of an instance since it was made.
+type Stats struct {
+	Calls, Errors int64
+	Steps         uint64
+	Slowest       time.Duration // computing time of the slowest call
+	SlowestIn     string        // what that call was for
+}
+
+// Instance is one life of a program: its globals, its lock, its limits. All
+// methods are safe for concurrent use.
+type Instance struct {
+	prog        *Program
+	env         Env
+	locks       *Locks
+	limits      Limits
+	predeclared starlark.StringDict
+
+	// Guarded by locks.mu.
+	globals starlark.StringDict
+	modules map[string]starlark.StringDict
+	began   bool // Load was called
+	stack   []*Call
+	queue   []*waiter
+	stuck   *AbandonedError
+	closed  bool
+	watched bool
+	thread  *starlark.Thread // reused by outermost calls; nil while in use
+	idlers  []chan struct{}
+	stats   Stats
+}
+
+// New makes an instance of a compiled program. Nothing runs before Load.
+func (p *Program) New(env Env) *Instance {
+	i := &Instance{prog: p, env: env, locks: env.Locks, modules: map[string]starlark.StringDict{}}
+	if i.locks == nil {
+		i.locks = NewLocks()
+	}
+	i.limits = p.decl.Limits.Over(env.Limits).Full()
+	i.predeclared = make(starlark.StringDict, len(env.Predeclared)+2)
+	for name, v := range hostBuiltins(env.Print) {
+		i.predeclared[name] = v
+	}
+	for name, v := range env.Predeclared {
+		i.predeclared[name] = v
+	}
+	return i
+}
+
+// Name of the plugin.
+func (i *Instance) Name() string { return i.prog.Name() }
+
+// Program the instance was made of.
+func (i *Instance) Program() *Program { return i.prog }
+
+// Limits in force, with the defaults filled in.
+func (i *Instance) Limits() Limits { return i.limits }
+
+// Global returns a global of the loaded file, or nil.
+func (i *Instance) Global(name string) starlark.Value {
+	i.locks.mu.Lock()
+	defer i.locks.mu.Unlock()
+	return i.globals[name]
+}
+
+// Stats so far.
+func (i *Instance) Stats() Stats {
+	i.locks.mu.Lock()
+	defer i.locks.mu.Unlock()
+	return i.stats
+}
+
+// Stuck returns why the instance was given up, or nil.
+func (i *Instance) Stuck() *AbandonedError {
+	i.locks.mu.Lock()
+	defer i.locks.mu.Unlock()
+	return i.stuck
+}
+
+// Load runs the top level of the file once, refuses it when it changed a
+// declaration, and freezes its globals.
+func (i *Instance) Load(ctx context.Context) error {
+	if i.prog.prog == nil {
+		return &Error{File: i.prog.path, Msg: "loaded before it was compiled"}
+	}
+	i.locks.mu.Lock()
+	again := i.began
+	i.began = true
+	i.locks.mu.Unlock()
+	if again {
+		return &Error{File: i.prog.path, Msg: "loaded twice"}
+	}
+	_, err := i.run(ctx, CallInfo{Kind: Loading, What: "its top level"}, func(t *starlark.Thread) (starlark.Value, error) {
+		globals, err := i.prog.prog.Init(t, i.predeclared)
+		if err != nil {
+			return nil, err
+		}
+		if err := i.prog.checkGlobals(globals); err != nil {
+			return nil, err
+		}
+		globals.Freeze()
+		i.locks.mu.Lock()
+		i.globals = globals
+		i.locks.mu.Unlock()
+		return starlark.None, nil
+	})
+	return err
+}
+
+// checkGlobals compares what the file declared with what running it made.
+func (p *Program) checkGlobals(globals starlark.StringDict) error {
+	var errs ErrorList
+	for _, name := range declared {
+		want, ok := p.folded[name]
+		if !ok {
+			continue
+		}
+		have, err := value.ToGo(globals[name])
+		if err != nil || !samePlain(want, have) {
+			errs.add(p.declaredAt(name), "%s was changed after its declaration; declarations are read without running the file and cannot change", name)
+		}
+	}
+	if apply, ok := globals["apply"].(*starlark.Function); ok {
+		if n := apply.NumParams(); n == 0 || n == 1 && apply.HasKwargs() {
+			errs.add(apply.Position(), "%s", oneParameter)
+		}
+	} else if v := globals["apply"]; v != nil {
+		if _, ok := v.(starlark.Callable); !ok {
+			errs = append(errs, &Error{File: p.path, Msg: fmt.Sprintf("apply must be a function, not %s", v.Type())})
+		}
+	}
+	return errs.err()
+}
+
+func (p *Program) declaredAt(name string) syntax.Position {
+	for _, st := range p.file.Stmts {
+		if a, ok := st.(*syntax.AssignStmt); ok {
+			if id, ok := unparen(a.LHS).(*syntax.Ident); ok && id.Name == name {
+				return id.NamePos
+			}
+		}
+	}
+	return syntax.MakePosition(&p.path, 0, 0)
+}
+
+// Apply calls apply(ctx) and refuses what it returns, if anything.
+func (i *Instance) Apply(ctx context.Context, arg starlark.Value) error {
+	fn, ok := i.Global("apply").(starlark.Callable)
+	if !ok {
+		return &Error{File: i.prog.path, Msg: "there is no apply function", Hint: "a plugin registers what it offers in def apply(ctx)"}
+	}
+	v, err := i.Call(ctx, CallInfo{Kind: Apply, What: "apply"}, fn, starlark.Tuple{arg}, nil)
+	if err != nil || v == starlark.None {
+		return err
+	}
+	e := &Error{File: i.prog.path, Msg: fmt.Sprintf("apply must return nothing, it returned %s %s", article(v.Type()), value.Format(v, 60)),
+		Hint: "register with on, tool, command … inside apply"}
+	if f, ok := fn.(*starlark.Function); ok {
+		e.Line, e.Col = int(f.Position().Line), int(f.Position().Col)
+	}
+	return e
+}
+
+func article(noun string) string {
+	if noun != "" && strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// Call calls a function of the plugin: one call at a time, first come first
+// served; a call that carries the context of an open one may come back in. The
+// error is an *Error with the place, or says why the call could not enter
+// (AbandonedError, BusyError, DeadlockError, UnloadedError, the context's end).
+// What the call returned is the plugin's own: copy it before it crosses.
+func (i *Instance) Call(ctx context.Context, info CallInfo, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return i.run(ctx, info, func(t *starlark.Thread) (starlark.Value, error) {
+		return starlark.Call(t, fn, args, kwargs)
+	})
+}
+
+func (i *Instance) run(ctx context.Context, info CallInfo, body func(*starlark.Thread) (starlark.Value, error)) (starlark.Value, error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("plugin %s: %s: %w", i.Name(), info, endOf(ctx))
+	}
+	c := &Call{inst: i, info: info, parent: callFrom(ctx), outer: ctx, depth: 1, done: make(chan outcome, 2)}
+	if p := c.parent; p != nil {
+		if c.depth = p.depth + 1; c.depth > MaxNesting {
+			return nil, fmt.Errorf("calls between plugins are nested more than %d deep: %s", MaxNesting, c.trail())
+		}
+		if p.inst.locks != i.locks {
+			c.parent = nil // another table guards it; only the depth counts
+		}
+	}
+	if err := i.enter(ctx, c); err != nil {
+		return nil, err
+	}
+	go c.exec(body)
+	out := <-c.done
+	return i.leave(c, out)
+}
+
+// trail names the last calls of the chain, outermost first.
+func (c *Call) trail() string {
+	var names []string
+	for p := c; p != nil && len(names) < 6; p = p.parent {
+		names = append([]string{p.inst.Name() + " (" + p.info.String() + ")"}, names...)
+	}
+	return "… -> " + strings.Join(names, " -> ")
+}
+
+// exec runs the call on a goroutine of its own, so that the caller can leave one
+// that never returns.
+func (c *Call) exec(body func(*starlark.Thread) (starlark.Value, error)) {
+	out := outcome{err: errors.New("the host function ended its goroutine")}
+	defer func() {
+		if v := recover(); v != nil {
+			out = outcome{err: &PanicError{Value: v, Stack: string(debug.Stack())}}
+		}
+		c.done <- out
+	}()
+	v, err := body(c.thread)
+	out = outcome{v, err}
+}
+
+// PanicError is a panic of a builtin: a fault of the host, not of the plugin.
+type PanicError struct {
+	Value any
+	Stack string
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic in a builtin: %v", e.Value) }
+
+// prepare gives a call its thread and its limits. It needs locks.mu.
+func (i *Instance) prepare(c *Call) {
+	if len(i.stack) == 1 && i.thread != nil {
+		c.thread, i.thread = i.thread, nil
+	} else {
+		c.thread = i.newThread()
+	}
+	c.thread.Local(localKey).(*slot).call = c
+	c.steps = c.thread.Steps
+	c.thread.SetMaxExecutionSteps(c.steps + min(tickSteps, uint64(i.limits.Steps)))
+	c.began = time.Now()
+	c.limit = i.timeFor(c)
+	if !i.watched {
+		i.watched = true
+		time.AfterFunc(watchEvery, i.watch)
+	}
+}
+
+// timeFor is the computing time of a call; a service spends that of its caller.
+func (i *Instance) timeFor(c *Call) time.Duration {
+	limit := timeOf(c.info.Kind)
+	switch c.info.Kind {
+	case Loading, Apply, Undo:
+	default:
+		if i.limits.Time > 0 {
+			limit = i.limits.Time
+		} else if i.limits.Time < 0 {
+			limit = 0
+		}
+	}
+	if p := c.parent; c.info.Kind == Service && p != nil && p.live && p.limit > 0 {
+		left := max(p.limit-p.computing(c.began), time.Millisecond)
+		if limit == 0 || left < limit {
+			limit = left
+		}
+	}
+	return limit
+}
+
+func (i *Instance) newThread() *starlark.Thread {
+	t := &starlark.Thread{Name: i.Name(), Load: i.load}
+	t.SetLocal(localKey, &slot{})
+	t.OnMaxSteps = func(t *starlark.Thread) {
+		if c := CallOf(t); c != nil {
+			c.tick(t)
+		}
+	}
+	return t
+}
+
+// load answers a load statement.
+func (i *Instance) load(t *starlark.Thread, module string) (starlark.StringDict, error) {
+	from := t.CallFrame(0).Pos.Filename()
+	rel := ""
+	for name, lib := range i.prog.libs {
+		if lib.path == from {
+			rel = name
+		}
+	}
+	name, err := resolveLoad(rel, module)
+	if err != nil {
+		return nil, err
+	}
+	if done, ok := i.modules[name]; ok {
+		return done, nil
+	}
+	lib := i.prog.libs[name]
+	if lib == nil {
+		return nil, fmt.Errorf("load of %q: not linked", module)
+	}
+	globals, err := lib.prog.Init(t, i.predeclared)
+	globals.Freeze()
+	if err != nil {
+		return nil, err
+	}
+	i.modules[name] = globals
+	return globals, nil
+}
+
+// leave takes a call off the stack and gives the turn to the next.
+func (i *Instance) leave(c *Call, out outcome) (starlark.Value, error) {
+	now := time.Now()
+	l := i.locks
+	l.mu.Lock()
+	abandoned := !c.live
+	used := c.computing(now)
+	if !abandoned {
+		c.live = false
+		i.stack = without(i.stack, c)
+		if _, broken := out.err.(*PanicError); len(i.stack) == 0 && c.cancelErr == nil && !broken {
+			i.thread = c.thread
+		}
+		if p := c.parent; c.info.Kind == Service && p != nil {
+			p.charged += used
+		}
+		i.stats.Steps += c.thread.Steps - c.steps
+	}
+	i.stats.Calls++
+	if out.err != nil {
+		i.stats.Errors++
+	}
+	if used > i.stats.Slowest {
+		i.stats.Slowest, i.stats.SlowestIn = used, c.info.String()
+	}
+	i.dispatch()
+	i.wakeIdle()
+	ctxCancel, after, cancelErr := c.ctxCancel, c.after, c.cancelErr
+	l.mu.Unlock()
+	if ctxCancel != nil {
+		ctxCancel(context.Canceled)
+	}
+	if !abandoned {
+		for _, f := range after {
+			f(callContext{c.outer, c})
+		}
+	}
+	if out.err == nil {
+		return out.v, nil
+	}
+	return nil, i.errorOf(out.err, cancelErr)
+}
+
+func (i *Instance) errorOf(err, cancelErr error) error {
+	switch e := err.(type) {
+	case *Error, ErrorList, *AbandonedError:
+		return err
+	case *starlark.EvalError:
+		out := i.prog.fromEval(e)
+		if ours, ok := out.(*Error); ok && ours.cause == nil {
+			ours.cause = cancelErr
+		} else if ok && cancelErr != nil && strings.HasPrefix(e.Msg, cancelled) {
+			ours.cause = cancelErr
+		}
+		return out
+	}
+	return i.prog.fromEval(err)
+}
+
+// watch looks at the calls of the instance while there are any.
+func (i *Instance) watch() {
+	l := i.locks
+	l.mu.Lock()
+	now := time.Now()
+	var long *Call
+	for _, c := range i.stack {
+		if c.check(now) {
+			i.abandon(c)
+			break
+		}
+		if c.running() && c.computing(now) >= watchEvery {
+			long = c
+		}
+	}
+	if i.watched = len(i.stack) > 0; i.watched {
+		every := watchEvery
+		if !i.top().running() {
+			every = watchHost
+		}
+		time.AfterFunc(every, i.watch)
+	}
+	l.mu.Unlock()
+	if long != nil && i.env.Watch != nil {
+		i.env.Watch(long)
+	}
+}
+
+// abandon gives the instance up: every open call returns to its caller at once,
+// what still runs of them is left behind. It needs locks.mu.
+func (i *Instance) abandon(c *Call) {
+	i.stuck = &AbandonedError{i.Name(), c.info.String()}
+	frames := i.stack
+	i.stack = nil
+	for _, f := range frames {
+		f.cancel(i.stuck)
+		f.live = false
+		if f.resume != nil {
+			f.goOn()
+		}
+		f.done <- outcome{err: i.stuck}
+	}
+	i.refuseAll(i.stuck)
+	i.wakeIdle()
+	if i.env.OnStuck != nil {
+		go i.env.OnStuck(i.stuck)
+	}
+}
+
+func (i *Instance) wakeIdle() {
+	for _, ch := range i.idlers {
+		close(ch)
+	}
+	i.idlers = nil
+}
+
+func among(k Kind, kinds []Kind) bool {
+	for _, other := range kinds {
+		if k == other {
+			return true
+		}
+	}
+	return len(kinds) == 0
+}
+
+// busy returns the calls of these kinds that run or wait. It needs locks.mu.
+func (i *Instance) busy(kinds []Kind) (running []*Call, waiting []*waiter) {
+	for _, c := range i.stack {
+		if among(c.info.Kind, kinds) {
+			running = append(running, c)
+		}
+	}
+	for _, w := range i.queue {
+		if among(w.call.info.Kind, kinds) {
+			waiting = append(waiting, w)
+		}
+	}
+	return running, waiting
+}
+
+// Idle waits until no call of these kinds (all, without any) runs or waits for
+// its turn, or until ctx ends.
+func (i *Instance) Idle(ctx context.Context, kinds ...Kind) error {
+	for {
+		i.locks.mu.Lock()
+		running, waiting := i.busy(kinds)
+		if len(running)+len(waiting) == 0 {
+			i.locks.mu.Unlock()
+			return nil
+		}
+		ch := make(chan struct{})
+		i.idlers = append(i.idlers, ch)
+		i.locks.mu.Unlock()
+		select {
+		case <-ch:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Cancel ends the calls of these kinds (all, without any), running and waiting.
+func (i *Instance) Cancel(kinds ...Kind) {
+	i.locks.mu.Lock()
+	defer i.locks.mu.Unlock()
+	err := fmt.Errorf("cancelled by the host: %w", context.Canceled)
+	running, waiting := i.busy(kinds)
+	for _, c := range running {
+		c.cancel(err)
+	}
+	for _, w := range waiting {
+		i.drop(w)
+		w.ready <- fmt.Errorf("plugin %s: %s: %w", i.Name(), w.call.info, err)
+	}
+}
+
+// Close refuses every later call; calls that run go on to their end.
+func (i *Instance) Close() {
+	i.locks.mu.Lock()
+	defer i.locks.mu.Unlock()
+	i.closed = true
+	i.refuseAll(&UnloadedError{i.Name()})
+	i.wakeIdle()
+}
