@@ -277,7 +277,11 @@ func (j *Jail) mkdirs(path, dir string) error {
 	if dir == "." {
 		return nil
 	}
-	return j.say(path, j.root.MkdirAll(dir, 0o777))
+	err := j.root.MkdirAll(dir, 0o777)
+	if errors.Is(err, fs.ErrExist) {
+		err = syscall.ENOTDIR // a part of it is a file
+	}
+	return j.say(path, err)
 }
 
 // say puts an error of the operating system into words about the given path.
