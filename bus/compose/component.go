@@ -64,6 +64,7 @@ type Row struct {
 	Version       string
 	State         State
 	Reason        string // why it is not active; empty when it is
+	Swap          string // why a new version has not taken over yet; empty when none waits
 	Parent        ID     // 0: none
 	Inject        []string
 	Provides      []string
