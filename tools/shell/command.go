@@ -206,9 +206,14 @@ func (e *Engine) folder(dir string) (string, error) {
 	return dir, nil
 }
 
+// noEditor is the editor of every command: it fails and says why. Programs run
+// it with their shell.
+const noEditor = "echo 'an editor needs a terminal and there is none: give the text as an argument or in a file' >&2; false"
+
 func (e *Engine) environment(add map[string]string, dir string) []string {
-	// No command of the engine has a terminal to draw on.
-	vars := map[string]string{"TERM": "dumb"}
+	// No command of the engine has a terminal: an editor would wait for ever
+	// for keys that cannot come.
+	vars := map[string]string{"TERM": "dumb", "EDITOR": noEditor, "VISUAL": noEditor, "GIT_EDITOR": noEditor, "GIT_SEQUENCE_EDITOR": noEditor}
 	if filepath.IsAbs(dir) {
 		vars["PWD"] = dir
 	}

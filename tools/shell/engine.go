@@ -153,7 +153,12 @@ func (e *Engine) enter(p *process) {
 	}
 }
 
+// leave moves p to the finished ones before Run returns, so that whoever
+// looks next sees it there.
 func (e *Engine) leave(p *process) {
+	p.mu.Lock()
+	p.over = true
+	p.mu.Unlock()
 	row := p.row(e.opt.Now())
 	e.mu.Lock()
 	delete(e.live, p.id)
@@ -162,6 +167,8 @@ func (e *Engine) leave(p *process) {
 		e.ended = slices.Delete(e.ended, 0, len(e.ended)-kept)
 	}
 	e.mu.Unlock()
+	p.release()
+	close(p.gone)
 	if e.opt.Ended != nil {
 		e.opt.Ended(row)
 	}

@@ -36,7 +36,7 @@ type Outcome struct {
 // or draw and find no terminal.
 var wantsTerminal = []string{
 	"/dev/tty", "not a tty", "not a terminal", "not to a terminal", "not from a terminal",
-	"inappropriate ioctl for device", "terminal is required", "requires a terminal", "terminal is dumb",
+	"inappropriate ioctl for device", "terminal is required", "needs a terminal", "requires a terminal", "terminal is dumb",
 	"terminal prompts disabled", "could not read username", "could not read password",
 	"control echo on the terminal", "no tty present", "cannot open tty", "error opening terminal",
 }

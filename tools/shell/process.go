@@ -38,6 +38,7 @@ type process struct {
 	gone    chan struct{} // nothing is left
 
 	returned    chan struct{} // Run may return; outcome and listenerErr are set
+	once        sync.Once     // closes returned
 	outcome     Outcome
 	listenerErr error
 
@@ -195,8 +196,11 @@ func (p *process) ask(why reason) {
 	}
 }
 
-// deliver lets Run return.
-func (p *process) deliver(background bool) {
+// release lets Run return.
+func (p *process) release() { p.once.Do(func() { close(p.returned) }) }
+
+// record fixes the outcome; what is printed later is thrown away.
+func (p *process) record(background bool) {
 	p.mu.Lock()
 	why := p.why
 	p.background = background
@@ -214,18 +218,12 @@ func (p *process) deliver(background bool) {
 	o.NeedsTerminal = o.Status != 0 && needsTerminal(o.Stderr)
 	o.Spill, o.SpillBytes, o.SpillErr = p.spill.close()
 	p.stdout, p.stderr, p.both, p.onOutput = capture{}, capture{}, capture{}, nil
-	close(p.returned)
 }
 
 // status of the command itself: -1 and the signal's name after a signal, and
 // plain -1 while it has not been reaped.
 func (p *process) status() (int, string) {
-	select {
-	case <-p.exited:
-	default:
-		return -1, ""
-	}
-	if p.state == nil {
+	if !p.hasExited() || p.state == nil {
 		return -1, ""
 	}
 	if ws, ok := p.state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {

@@ -30,20 +30,32 @@ func (p *process) supervise(ctx context.Context, timeout time.Duration) {
 	switch {
 	case p.isAsked():
 		p.terminate()
-		p.deliver(false)
+		p.record(false)
+		if !p.hasExited() {
+			p.release() // it hangs inside the kernel; Run need not
+		}
 	case p.quiet():
-		p.deliver(false)
+		p.record(false)
 	default:
-		p.deliver(true)
+		p.record(true)
+		p.release()
 		p.outlive()
 	}
 	<-p.exited
 	<-p.drained
-	p.mu.Lock()
-	p.over = true
-	p.mu.Unlock()
+	if p.stdin != nil {
+		_ = p.stdin.Close() // ends a writer whose reader could not be found
+	}
 	p.engine.leave(p)
-	close(p.gone)
+}
+
+func (p *process) hasExited() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
 }
 
 func (p *process) isAsked() bool {
@@ -151,12 +163,8 @@ func (p *process) vanishes(d time.Duration, hurry <-chan struct{}) bool {
 	end := time.NewTimer(d)
 	defer end.Stop()
 	for pause := 2 * time.Millisecond; ; pause = min(pause*2, 50*time.Millisecond) {
-		select {
-		case <-p.exited:
-			if p.quiet() {
-				return true
-			}
-		default:
+		if p.hasExited() && p.quiet() {
+			return true
 		}
 		select {
 		case <-time.After(pause):
