@@ -3,6 +3,7 @@ package compose_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"starling/bus/compose"
 )
@@ -34,4 +35,9 @@ func wantActive(t testing.TB, r *compose.Runtime, n int) {
 	if active != n {
 		t.Errorf("%d active, want %d", active, n)
 	}
+}
+
+// patience bounds a wait that only a fault makes long.
+func patience() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), 60*time.Second)
 }

@@ -1,0 +1,345 @@
+package compose_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"starling/bus"
+	"starling/bus/compose"
+)
+
+var someKeys = []string{"a", "b", "c", "d"}
+
+func drawKeys(t *rapid.T, what string, keys []string, odds int) []string {
+	var list []string
+	for _, k := range keys {
+		if rapid.IntRange(0, 99).Draw(t, what+" "+k) < odds {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+func drawIsolate(t *rapid.T, keys []string) map[string]string {
+	isolate := map[string]string{}
+	for _, k := range keys {
+		switch rapid.IntRange(0, 9).Draw(t, "realm of "+k) {
+		case 0:
+			isolate[k] = ""
+		case 1, 2:
+			isolate[k] = "sandbox"
+		}
+	}
+	return isolate
+}
+
+// drawSpec makes a component. Needs and provides overlap freely, so that
+// duplicates, self-cycles and longer cycles are common.
+func drawSpec(t *rapid.T, name string, version int, keys []string, depth int) *spec {
+	s := &spec{
+		name: name, version: version,
+		needs:    drawKeys(t, "needs", keys, 30),
+		optional: drawKeys(t, "optional", keys, 15),
+		provides: drawKeys(t, "provides", keys, 35),
+		salt:     rapid.Uint32().Draw(t, "salt"),
+		odds:     rapid.SampledFrom([]int{0, 0, 50, 100}).Draw(t, "odds of failing"),
+		panics:   rapid.Bool().Draw(t, "panics"),
+		forgets:  rapid.IntRange(0, 3).Draw(t, "forgets") == 0,
+		extra:    rapid.IntRange(0, 2).Draw(t, "undos"),
+		drains:   rapid.Bool().Draw(t, "drains"),
+	}
+	if rapid.IntRange(0, 4).Draw(t, "bad undos") == 0 {
+		s.badUndos = rapid.IntRange(1, 255).Draw(t, "which undos")
+	}
+	if rapid.IntRange(0, 2).Draw(t, "isolated") == 0 {
+		s.isolate = drawIsolate(t, keys)
+	}
+	if depth > 0 && rapid.IntRange(0, 3).Draw(t, "parent") == 0 {
+		for i := range rapid.IntRange(1, 2).Draw(t, "children") {
+			s.children = append(s.children, drawSpec(t, fmt.Sprintf("%s.%d", name, i), version, keys, depth-1))
+		}
+	}
+	return s
+}
+
+// step is one outside change.
+type step struct {
+	kind    string
+	name    string
+	s       *spec // the new version
+	off     string
+	isolate map[string]string
+}
+
+func (s step) String() string { return s.kind + " " + s.name }
+
+// history generates changes that make sense after one another.
+type history struct {
+	keys     []string
+	names    []string
+	versions map[string]int
+	mounted  map[string]*spec
+	stuck    map[string]bool
+}
+
+func newHistory(t *rapid.T) *history {
+	h := &history{versions: map[string]int{}, mounted: map[string]*spec{}, stuck: map[string]bool{}}
+	h.keys = someKeys[:rapid.IntRange(1, len(someKeys)).Draw(t, "keys")]
+	for i := range rapid.IntRange(2, 6).Draw(t, "components") {
+		h.names = append(h.names, fmt.Sprintf("c%d", i))
+	}
+	return h
+}
+
+func (h *history) draw(t *rapid.T) step {
+	name := rapid.SampledFrom(h.names).Draw(t, "name")
+	s := h.mounted[name]
+	if s == nil {
+		h.versions[name]++
+		next := drawSpec(t, name, h.versions[name], h.keys, 2)
+		next.broken = rapid.IntRange(0, 19).Draw(t, "broken") == 0
+		h.mounted[name] = next
+		return step{kind: "mount", name: name, s: next}
+	}
+	changed := *s
+	switch kind := rapid.SampledFrom([]string{"unmount", "switch", "switch", "replace", "replace", "move", "move", "fail", "reverse", "breaks"}).Draw(t, "kind"); kind {
+	case "unmount":
+		delete(h.mounted, name)
+		delete(h.stuck, name)
+		return step{kind: kind, name: name}
+	case "switch":
+		if changed.off = ""; s.off == "" && !h.stuck[name] {
+			changed.off = "switched off"
+		}
+		delete(h.stuck, name)
+		h.mounted[name] = &changed
+		return step{kind: kind, name: name, off: changed.off}
+	case "move":
+		changed.isolate = drawIsolate(t, h.keys)
+		h.mounted[name] = &changed
+		return step{kind: kind, name: name, isolate: changed.isolate}
+	case "fail":
+		if s.off != "" || s.broken {
+			return step{kind: "nothing", name: name}
+		}
+		h.stuck[name] = true
+		return step{kind: kind, name: name}
+	case "breaks":
+		worse := &spec{name: name, broken: true, off: s.off}
+		if s.broken { // nothing runs that would be kept
+			delete(h.stuck, name)
+			h.mounted[name] = worse
+		}
+		return step{kind: "replace", name: name, s: worse}
+	default:
+		h.versions[name]++
+		next := drawSpec(t, name, h.versions[name], h.keys, 2)
+		if kind == "reverse" { // what it needed it provides now
+			next.needs, next.provides = s.provides, s.needs
+		}
+		next.off = s.off
+		delete(h.stuck, name)
+		h.mounted[name] = next
+		return step{kind: "replace", name: name, s: next}
+	}
+}
+
+// do makes a change in a runtime.
+func (l *lab) do(t fataler, ids map[string]compose.ID, s step) {
+	t.Helper()
+	id, err := ids[s.name], error(nil)
+	switch s.kind {
+	case "mount":
+		ids[s.name], err = l.run.Mount(l.component(s.s))
+	case "unmount":
+		err = l.run.Unmount(id)
+	case "switch":
+		err = l.run.Switch(id, s.off)
+	case "move":
+		err = l.run.Move(id, s.isolate)
+	case "fail":
+		err = l.run.Fail(id, "stuck")
+	case "replace":
+		err = l.run.Replace(id, l.component(s.s))
+		if s.s.broken == (err == nil) {
+			t.Fatalf("replace with a broken version: %v", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%v: %v", s, err)
+	}
+}
+
+// do makes a change in the model.
+func (m *model) do(s step) {
+	n := m.find(s.name)
+	switch s.kind {
+	case "mount":
+		m.mount(s.s, nil, bus.At(bus.ClassHome, 0, s.name))
+	case "unmount":
+		m.remove(n)
+	case "switch":
+		c := *n.s
+		c.off = s.off
+		n.s = &c
+		n.stuck, n.failed = "", false
+	case "move":
+		m.move(n, s.isolate)
+	case "fail":
+		n.stuck, n.failed = "stuck", false
+	case "replace":
+		m.replace(n, s.s)
+	}
+}
+
+// load mounts the final configuration from nothing.
+func (h *history) load(t fataler, order []string) *lab {
+	l := newLab()
+	ids := map[string]compose.ID{}
+	for _, name := range order {
+		s := h.mounted[name]
+		if s == nil {
+			continue
+		}
+		l.do(t, ids, step{kind: "mount", name: name, s: s})
+		if h.stuck[name] {
+			l.do(t, ids, step{kind: "fail", name: name})
+		}
+	}
+	l.settle(t)
+	return l
+}
+
+func (l *lab) settle(t fataler) {
+	t.Helper()
+	ctx, cancel := patience()
+	defer cancel()
+	if err := l.run.Settle(ctx); err != nil {
+		t.Fatalf("settle: %v\n%s", err, l.run.State())
+	}
+}
+
+// TestConfluence: after any history the runtime is where the model is, and where
+// loading the final configuration from nothing ends.
+func TestConfluence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHistory(t)
+		l, m, ids := newLab(), &model{}, map[string]compose.ID{}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			s := h.draw(t)
+			l.do(t, ids, s)
+			m.do(s)
+			if rapid.IntRange(0, 9).Draw(t, "settles") < 8 {
+				l.settle(t)
+				l.check(t)
+				m.settle()
+			}
+		}
+		l.settle(t)
+		l.check(t)
+		m.settle()
+		fresh := h.load(t, rapid.Permutation(h.names).Draw(t, "order"))
+		fresh.check(t)
+		from := &model{}
+		for _, name := range h.names {
+			if s := h.mounted[name]; s != nil {
+				from.do(step{kind: "mount", name: name, s: s})
+				if h.stuck[name] {
+					from.do(step{kind: "fail", name: name})
+				}
+			}
+		}
+		from.settle()
+		got, want := l.shape(), fresh.shape()
+		if !l.contradicted() && !fresh.contradicted() {
+			if got != want {
+				t.Fatalf("the end depends on the history\nafter the history:\n%sfrom nothing:\n%s", got, want)
+			}
+			if !from.unstable && want != from.shape() {
+				t.Fatalf("from nothing, the model ends elsewhere\nruntime:\n%smodel:\n%s", want, from.shape())
+			}
+			if !m.unstable && got != m.shape() {
+				t.Fatalf("after the history, the model ends elsewhere\nruntime:\n%smodel:\n%s", got, m.shape())
+			}
+		}
+		l.end(t)
+		fresh.end(t)
+	})
+}
+
+// TestManyCallers: requests from many goroutines end where the same
+// configuration ends that is loaded from nothing.
+func TestManyCallers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHistory(t)
+		steps := map[string][]step{}
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			s := h.draw(t)
+			steps[s.name] = append(steps[s.name], s)
+		}
+		l := newLab()
+		var wg sync.WaitGroup
+		for _, list := range steps {
+			wg.Go(func() {
+				ids := map[string]compose.ID{}
+				for i, s := range list {
+					l.do(t, ids, s)
+					if i%3 == 2 {
+						l.settle(t)
+					}
+					l.run.Roster().Find(s.name)
+				}
+			})
+		}
+		wg.Wait()
+		l.settle(t)
+		l.check(t)
+		fresh := h.load(t, h.names)
+		if !l.contradicted() && !fresh.contradicted() && l.shape() != fresh.shape() {
+			t.Fatalf("after many callers:\n%sfrom nothing:\n%s", l.shape(), fresh.shape())
+		}
+		l.end(t)
+		fresh.end(t)
+	})
+}
+
+// TestNoTrace: what is mounted and taken away leaves nothing.
+func TestNoTrace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHistory(t)
+		l := h.load(t, nil)
+		ids := map[string]compose.ID{}
+		for range rapid.IntRange(0, 6).Draw(t, "steps") {
+			l.do(t, ids, h.draw(t))
+		}
+		l.settle(t)
+		before, counts, size := l.shape(), l.run.Count(), l.store.Size()
+		calm := !l.contradicted()
+		guest := drawSpec(t, "guest", 1, h.keys, 2)
+		id, err := l.run.Mount(l.component(guest))
+		if err != nil {
+			t.Fatalf("mount: %v", err)
+		}
+		if rapid.Bool().Draw(t, "settles") {
+			l.settle(t)
+			calm = calm && !l.contradicted()
+		}
+		if err := l.run.Unmount(id); err != nil {
+			t.Fatalf("unmount: %v", err)
+		}
+		l.settle(t)
+		l.check(t)
+		if calm && !l.contradicted() {
+			now := l.run.Count()
+			now.Watched = counts.Watched // which bindings a retry was weighed by may differ
+			if after := l.shape(); after != before || now != counts || l.store.Size() != size {
+				t.Fatalf("a guest left a trace\nbefore %+v, %d entries:\n%safter %+v, %d entries:\n%s", counts, size, before, now, l.store.Size(), after)
+			}
+		}
+		l.end(t)
+	})
+}
