@@ -18,9 +18,10 @@ func (p *process) supervise(ctx context.Context, timeout time.Duration) {
 		defer t.Stop()
 		limit = t.C
 	}
+	quiet := false
 	select {
 	case <-p.exited:
-		p.settle(ctx, limit)
+		quiet = p.settle(ctx, limit)
 	case <-ctx.Done():
 		p.ask(cancelled)
 	case <-limit:
@@ -34,7 +35,7 @@ func (p *process) supervise(ctx context.Context, timeout time.Duration) {
 		if !p.hasExited() {
 			p.release() // it hangs inside the kernel; Run need not
 		}
-	case p.quiet():
+	case quiet:
 		p.record(false)
 	default:
 		p.record(true)
@@ -77,8 +78,9 @@ func (p *process) quiet() bool {
 	}
 }
 
-// settle gives children Linger to end after the command did.
-func (p *process) settle(ctx context.Context, limit <-chan time.Time) {
+// settle gives children Linger to end after the command did, and tells whether
+// they did.
+func (p *process) settle(ctx context.Context, limit <-chan time.Time) bool {
 	end := time.NewTimer(Linger)
 	defer end.Stop()
 	drained, pause := p.drained, 2*time.Millisecond
@@ -90,20 +92,20 @@ func (p *process) settle(ctx context.Context, limit <-chan time.Time) {
 			again = time.After(0)
 		case <-again:
 			if p.quiet() {
-				return
+				return true
 			}
 			pause = min(pause*2, 50*time.Millisecond)
 			again = time.After(pause)
 		case <-end.C:
-			return
+			return false
 		case <-ctx.Done():
 			p.ask(cancelled)
-			return
+			return false
 		case <-limit:
 			p.ask(timedOut)
-			return
+			return false
 		case <-p.asked:
-			return
+			return false
 		}
 	}
 }
