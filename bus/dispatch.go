@@ -128,11 +128,10 @@ func (s Snapshot[E, A]) Send(ctx context.Context, e *E) {
 		return
 	}
 	if s.port.topic.exclusive {
-		key := exclusiveKey(s.port.topic.name)
-		if ctx.Value(key) != nil {
+		if Inside(ctx, s.port.topic.name) {
 			return
 		}
-		ctx = context.WithValue(ctx, key, true)
+		ctx = context.WithValue(ctx, exclusiveKey(s.port.topic.name), true)
 	}
 	d := dispatch[E, A]{port: s.port, e: e}
 	for i := range s.list {
@@ -142,6 +141,11 @@ func (s Snapshot[E, A]) Send(ctx context.Context, e *E) {
 
 // exclusiveKey marks, by topic name, a context from inside a dispatch of it.
 type exclusiveKey string
+
+// Inside tells whether ctx comes from a listener of that not re-entrant topic.
+func Inside(ctx context.Context, topic string) bool {
+	return ctx.Value(exclusiveKey(topic)) != nil
+}
 
 // dispatch is the state of one Send; it lives on the stack.
 type dispatch[E, A any] struct {

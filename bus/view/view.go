@@ -49,3 +49,9 @@ type CommandReply struct {
 	Found bool
 	Known []string
 }
+
+// Listing is the answer of --list-plugins.
+type Listing struct {
+	Plugins []Plugin `json:"plugins"` // in static order
+	Notices []string `json:"notices,omitempty"`
+}

@@ -1,0 +1,141 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"starling/bus"
+	"starling/bus/compose"
+	"starling/bus/event"
+	"starling/bus/spec"
+	"starling/bus/view"
+	"starling/script"
+	"starling/script/bind"
+	"starling/script/discover"
+)
+
+// ListPlugins tells the state every plugin would reach. It runs nothing of
+// them: components with the same declarations and an apply that only provides
+// go through the real composition.
+func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
+	o = o.withDefaults()
+	found, err := o.find()
+	if err != nil {
+		return view.Listing{}, err
+	}
+	plugins := read(found.Files)
+	runtime := compose.New(compose.Options{Store: bus.NewStore()})
+	defer func() { _ = runtime.Shutdown(context.WithoutCancel(ctx)) }() // nothing to undo can fail
+	if _, err := runtime.Mount(providing(hostComponent(), spec.HostKeys)); err != nil {
+		return view.Listing{}, err
+	}
+	for i, c := range o.Components {
+		c.Position = bus.At(bus.ClassEmbedded, i, c.Name)
+		if _, err := runtime.Mount(providing(c, c.Provides)); err != nil {
+			return view.Listing{}, err
+		}
+	}
+	binder := bind.New(bind.Host{})
+	ids := make([]compose.ID, len(plugins))
+	for i, pl := range plugins {
+		c := pl.component(binder.Component)
+		if ids[i], err = runtime.Mount(providing(c, c.Provides)); err != nil {
+			return view.Listing{}, err
+		}
+	}
+	if err := runtime.Settle(ctx); err != nil {
+		return view.Listing{}, err
+	}
+	listing := view.Listing{Notices: found.Notices, Plugins: []view.Plugin{}}
+	emitted := announced(plugins)
+	byID := map[compose.ID]plugin{}
+	for i, id := range ids {
+		byID[id] = plugins[i]
+	}
+	for _, row := range runtime.Roster().Rows {
+		if pl, ok := byID[row.ID]; ok {
+			listing.Plugins = append(listing.Plugins, listed(row, pl, emitted))
+		}
+	}
+	return listing, nil
+}
+
+// providing replaces the apply of c by one that provides keys and does nothing.
+func providing(c compose.Component, keys []string) compose.Component {
+	c.Check, c.Drain = nil, nil
+	c.Apply = func(s *compose.Scope) error {
+		for _, key := range keys {
+			if err := s.Provide(key, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c
+}
+
+func listed(row *compose.Row, pl plugin, emitted map[string]bool) view.Plugin {
+	v := rowOf(row)
+	v.Path = pl.file.Path
+	if pl.prog == nil {
+		return v
+	}
+	d := pl.prog.Decl()
+	v.Description = strings.Join(strings.Fields(d.Doc), " ")
+	v.Inject, v.Provides, v.Emits, v.Uses = list(d.Inject), list(d.Provides), list(d.Emits), list(d.Uses)
+	v.Registrations = static(d)
+	v.Notes = notes(d, emitted)
+	if pl.file.Hides != "" {
+		verb := "hides"
+		if pl.file.Off != "" {
+			verb = "would hide"
+		}
+		v.Notes = append(v.Notes, verb+" "+pl.file.Hides)
+	}
+	return v
+}
+
+// rowOf is a roster row as people see it.
+func rowOf(row *compose.Row) view.Plugin {
+	approval := "approved"
+	if row.State == compose.Inactive && row.Reason == discover.NotApproved {
+		approval = discover.NotApproved
+	}
+	return view.Plugin{
+		Name: row.Name, Origin: row.Origin, Approval: approval, State: string(row.State), Reason: row.Reason,
+		Inject: list(row.Inject), Provides: list(row.Provides), Emits: list(row.Emits), Uses: list(row.Uses),
+		Registrations: list(row.Registrations),
+	}
+}
+
+// list is never nil: JSON readers get [] and not null.
+func list(s []string) []string { return append([]string{}, s...) }
+
+// static names the registrations that stand in the file.
+func static(d script.Decl) []string {
+	labels := []string{}
+	for _, r := range d.Registrations {
+		name := r.Name
+		if name == "" {
+			name = "(computed)"
+		}
+		labels = append(labels, r.Kind+" "+name)
+	}
+	return labels
+}
+
+// notes are remarks on a file that stop nothing.
+func notes(d script.Decl, emitted map[string]bool) []string {
+	var all []string
+	for _, name := range d.Events {
+		switch {
+		case name == "":
+		case bind.CheckEvent(name) != nil:
+			all = append(all, bind.CheckEvent(name).Error())
+		case !event.InFamily(name) && !emitted[name]:
+			all = append(all, fmt.Sprintf("nothing announces %s", name))
+		}
+	}
+	return all
+}

@@ -1,0 +1,63 @@
+package harness
+
+import (
+	"time"
+
+	"starling/bus"
+	"starling/bus/compose"
+	"starling/bus/view"
+	"starling/script/discover"
+)
+
+// Options of an engine. The zero value of a field is a sensible default.
+type Options struct {
+	// Home is starling's own folder; "" for none.
+	Home string
+	// UserHome is the person's home folder; it is never a workspace.
+	UserHome string
+	// Cwd is the current folder, absolute.
+	Cwd string
+	// Workspace is found from Cwd when empty.
+	Workspace string
+	// Host is the kind of host plugins see: "terminal", "headless" or "eval".
+	Host string
+	// Plugins are the paths of --plugin.
+	Plugins []string
+	// NoPlugins leaves out every plugin but those.
+	NoPlugins bool
+	// Model is a name or script:FILE; "" is the built-in demo.
+	Model string
+	// MaxTurns of a run; 0 is the default of the loop.
+	MaxTurns int
+	// Notify shows a notice to the person; it must not block.
+	Notify func(view.Notice)
+	// Component of the screen, on the engine's bus; may be nil.
+	Component func(*bus.Bus) compose.Component
+	// Components of an embedding program, in mount order.
+	Components []compose.Component
+	// Now is the clock plugins see; time.Now when nil.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	if o.Workspace == "" {
+		o.Workspace = discover.FindWorkspace(o.Cwd, o.UserHome)
+	}
+	if o.Host == "" {
+		o.Host = "headless"
+	}
+	if o.Notify == nil {
+		o.Notify = func(view.Notice) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func (o Options) find() (discover.Found, error) {
+	return discover.Find(discover.Options{
+		Home: o.Home, Workspace: o.Workspace, Cwd: o.Cwd,
+		Flags: o.Plugins, Discover: !o.NoPlugins,
+	})
+}

@@ -1,0 +1,125 @@
+package bind
+
+import (
+	"fmt"
+
+	"go.starlark.net/lib/json"
+	"go.starlark.net/lib/math"
+	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
+
+	"starling/script"
+)
+
+// call is the call a word is used in.
+type call struct {
+	*script.Call
+	thread *starlark.Thread
+}
+
+// builtin is one word of the plugin API.
+type builtin struct {
+	name string
+	// registers marks a word that works only while apply runs.
+	registers bool
+	// service that must be in inject, for registrations.
+	service string
+	run     func(p *Plugin, c *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
+}
+
+// builtins returns every function of the API, by its name as written; a dot
+// parts module and function.
+func builtins() []builtin {
+	all := []builtin{
+		onWord, toolWord, commandWord, provideWord, effectWord,
+		invokeWord, hasServiceWord, emitWord, attemptWord, clipWord, notifyWord, logWord,
+		refuse("block"), refuse("block_and_stop"), refuse("reject"), refuse("stop"),
+	}
+	all = append(all, inertWords()...)
+	all = append(all, fsWords()...)
+	for _, name := range later {
+		all = append(all, unavailable(name))
+	}
+	return all
+}
+
+// later are the words of versions to come. They exist so that a plugin that uses
+// one is told so instead of reading about an unknown name.
+var later = []string{
+	"exec", "http.get", "http.post", "http.request", "http.serve", "model.ask", "model.cancel", "model.busy", "model.list",
+	"env.get", "prompt", "later", "original", "answer", "allow", "ask", "deny", "render", "vote", "config", "state",
+	"save_state", "surface_state", "random.token", "starling_home", "system_prompt", "agents_md", "skills", "tool_list",
+	"session", "run", "new_session", "fs.lock", "fs.unlock", "answer_question", "result", "send", "prompt_with",
+}
+
+func unavailable(name string) builtin {
+	return builtin{name: name, run: func(*Plugin, *call, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+		return nil, fmt.Errorf("%s is not available in this version of starling", name)
+	}}
+}
+
+// Names returns the predeclared names of a plugin file.
+func Names() map[string]bool {
+	names := map[string]bool{"json": true, "math": true, "time": true, "struct": true}
+	for _, b := range builtins() {
+		top, _ := split(b.name)
+		names[top] = true
+	}
+	return names
+}
+
+// Compile resolves the names of a file against the plugin API.
+func Compile(p *script.Program) error { return p.Compile(Names()) }
+
+func split(name string) (module, function string) {
+	for i := range name {
+		if name[i] == '.' {
+			return name[:i], name[i+1:]
+		}
+	}
+	return name, ""
+}
+
+// predeclared makes the names of one plugin.
+func (p *Plugin) predeclared() starlark.StringDict {
+	names := starlark.StringDict{
+		"json":   json.Module,
+		"math":   math.Module,
+		"time":   p.timeModule(),
+		"struct": starlark.NewBuiltin("struct", starlarkstruct.Make),
+	}
+	modules := map[string]starlark.StringDict{}
+	for _, b := range builtins() {
+		fn := starlark.NewBuiltin(b.name, p.guarded(b))
+		module, function := split(b.name)
+		if function == "" {
+			names[b.name] = fn
+			continue
+		}
+		if modules[module] == nil {
+			modules[module] = starlark.StringDict{}
+		}
+		modules[module][function] = fn
+	}
+	for name, members := range modules {
+		names[name] = &starlarkstruct.Module{Name: name, Members: members}
+	}
+	return names
+}
+
+// guarded checks what every registration has in common, then runs the word.
+func (p *Plugin) guarded(b builtin) func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+	return func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		c := &call{Call: script.CallOf(thread), thread: thread}
+		if c.Call == nil || c.Info().Kind == script.Loading {
+			return nil, fmt.Errorf("%s does not work while the file is read: call it in apply or in a callback", b.name)
+		}
+		if b.registers && (p.scope == nil || c.Info().Kind != script.Apply) {
+			return nil, fmt.Errorf("%s works only inside apply: registered later, there would be no mount to undo it with", b.name)
+		}
+		if b.service != "" && !p.injects(b.service) {
+			return nil, fmt.Errorf("%s needs %q in inject", b.name, b.service)
+		}
+		return b.run(p, c, args, kwargs)
+	}
+}

@@ -1,0 +1,186 @@
+package bind
+
+import (
+	"context"
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"starling/bus/compose"
+	"starling/bus/spec"
+	"starling/script"
+	"starling/script/value"
+)
+
+// inertWords are registrations that something consumes in some modes only: they
+// stand in every mode, so that a plugin that draws a panel and guards tool calls
+// guards in CI too.
+func inertWords() []builtin {
+	return []builtin{surfaceWord, gateWord, strategyWord, evalWord("case"), evalWord("variant"), evalWord("metric"), evalWord("grader")}
+}
+
+var surfaceWord = builtin{name: "surface", registers: true, service: "surfaces", run: func(p *Plugin, _ *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var (
+		s            spec.Surface
+		placement    *starlark.Dict
+		view         starlark.Value
+		init, update starlark.Value = starlark.None, starlark.None
+	)
+	err := starlark.UnpackArgs("surface", args, kwargs, "name", &s.Name, "placement", &placement, "view", &view, "init?", &init, "update?", &update, "tick?", &s.Tick)
+	if err != nil {
+		return nil, err
+	}
+	draw, err := callable("surface "+s.Name+": view", view, 1)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := value.ToGo(placement)
+	if err != nil {
+		return nil, fmt.Errorf("surface %s: placement: %w", s.Name, err)
+	}
+	s.Placement, _ = plain.(map[string]any)
+	s.View = func(ctx context.Context, model map[string]any) (any, error) {
+		return p.callPlain(ctx, script.View, "view of "+s.Name, draw, model)
+	}
+	if init != starlark.None {
+		start, err := callable("surface "+s.Name+": init", init, 0)
+		if err != nil {
+			return nil, err
+		}
+		s.Init = func(ctx context.Context) (map[string]any, error) {
+			v, err := p.callPlain(ctx, script.View, "init of "+s.Name, start)
+			if err != nil {
+				return nil, err
+			}
+			model, ok := v.(map[string]any)
+			if !ok {
+				return nil, fmt.Errorf("surface %s: init returns a dict", s.Name)
+			}
+			return model, nil
+		}
+	}
+	if update != starlark.None {
+		step, err := callable("surface "+s.Name+": update", update, 2)
+		if err != nil {
+			return nil, err
+		}
+		s.Update = func(ctx context.Context, model map[string]any, msg any) (any, error) {
+			return p.callPlain(ctx, script.View, "update of "+s.Name, step, model, msg)
+		}
+	}
+	compose.Register(p.scope, p.host.Registries.Surfaces.Slot(), "surface "+s.Name, s)
+	return starlark.None, nil
+}}
+
+// callPlain runs a callback on plain data.
+func (p *Plugin) callPlain(ctx context.Context, kind script.Kind, what string, fn starlark.Callable, args ...any) (any, error) {
+	in := make([]starlark.Value, len(args))
+	for i, a := range args {
+		v, err := value.FromGo(a)
+		if err != nil {
+			return nil, err
+		}
+		in[i] = v
+	}
+	out, err := p.call(ctx, kind, what, fn, in...)
+	if err != nil {
+		return nil, err
+	}
+	return value.ToGo(out)
+}
+
+var gateWord = builtin{name: "gate", registers: true, service: "gates", run: func(p *Plugin, _ *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	g := spec.Gate{Scope: "main"}
+	var check starlark.Value
+	var limit starlark.Value = starlark.MakeInt(2)
+	if err := starlark.UnpackArgs("gate", args, kwargs, "name", &g.Name, "check", &check, "max_rejections?", &limit, "scope?", &g.Scope); err != nil {
+		return nil, err
+	}
+	fn, err := callable("gate "+g.Name+": check", check, 1)
+	if err != nil {
+		return nil, err
+	}
+	switch n, err := starlark.AsInt32(limit); {
+	case limit == starlark.None:
+		g.MaxRejections = -1
+	case err != nil || n < 1:
+		return nil, fmt.Errorf("gate %s: max_rejections must be a number of at least 1, or None for a hard rule", g.Name)
+	default:
+		g.MaxRejections = n
+	}
+	if !contains([]string{"main", "child", "all"}, g.Scope) {
+		return nil, fmt.Errorf("gate %s: scope must be \"main\", \"child\" or \"all\", not %q", g.Name, g.Scope)
+	}
+	g.Check = func(ctx context.Context, in any) (any, error) {
+		return p.callPlain(ctx, script.Gate, "gate "+g.Name, fn, in)
+	}
+	compose.Register(p.scope, p.host.Registries.Gates.Slot(), "gate "+g.Name, g)
+	return starlark.None, nil
+}}
+
+var strategyWord = builtin{name: "strategy", registers: true, service: "strategies", run: func(p *Plugin, _ *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var s spec.Strategy
+	var request starlark.Value
+	if err := starlark.UnpackArgs("strategy", args, kwargs, "name", &s.Name, "description", &s.Description, "request", &request); err != nil {
+		return nil, err
+	}
+	fn, err := callable("strategy "+s.Name+": request", request, 1)
+	if err != nil {
+		return nil, err
+	}
+	s.Request = func(ctx context.Context, e any) (any, error) {
+		return p.callPlain(ctx, script.Listener, "strategy "+s.Name, fn, e)
+	}
+	compose.Register(p.scope, p.host.Registries.Strategies.Slot(), "strategy "+s.Name, s)
+	return starlark.None, nil
+}}
+
+// evalWord makes case, variant, metric or grader: fields are kept as they are,
+// functions among them apart.
+func evalWord(kind string) builtin {
+	positional := map[string][]string{"metric": {"name", "fn"}, "grader": {"name", "fn"}, "case": {"name"}, "variant": {"name"}}[kind]
+	return builtin{name: kind, registers: true, service: "evals", run: func(p *Plugin, _ *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if len(args) > len(positional) {
+			return nil, fmt.Errorf("%s takes %d positional arguments at most; name the others", kind, len(positional))
+		}
+		e := spec.Eval{Kind: kind, Fields: map[string]any{}, Funcs: map[string]func(context.Context, ...any) (any, error){}}
+		take := func(key string, v starlark.Value) error {
+			if _, twice := e.Fields[key]; twice {
+				return fmt.Errorf("%s: %s was given twice", kind, key)
+			}
+			if fn, ok := v.(starlark.Callable); ok {
+				e.Fields[key] = nil
+				e.Funcs[key] = func(ctx context.Context, in ...any) (any, error) {
+					return p.callPlain(ctx, script.Gate, kind+" "+e.Name, fn, in...)
+				}
+				return nil
+			}
+			plain, err := value.ToGo(v)
+			if err != nil {
+				return fmt.Errorf("%s: %w", kind, value.Named(key, err))
+			}
+			e.Fields[key] = plain
+			return nil
+		}
+		for i, v := range args {
+			if err := take(positional[i], v); err != nil {
+				return nil, err
+			}
+		}
+		for _, kv := range kwargs {
+			if err := take(string(kv[0].(starlark.String)), kv[1]); err != nil {
+				return nil, err
+			}
+		}
+		name, _ := e.Fields["name"].(string)
+		if name == "" {
+			return nil, fmt.Errorf("%s needs a name", kind)
+		}
+		if len(positional) == 2 && e.Funcs["fn"] == nil {
+			return nil, fmt.Errorf("%s %s: fn must be a function", kind, name)
+		}
+		e.Name = name
+		compose.Register(p.scope, p.host.Registries.Evals.Slot(), kind+" "+name, e)
+		return starlark.None, nil
+	}}
+}

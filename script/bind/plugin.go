@@ -1,0 +1,106 @@
+package bind
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"go.starlark.net/starlark"
+
+	"starling/bus"
+	"starling/bus/compose"
+	"starling/script"
+	"starling/script/discover"
+	"starling/trust"
+)
+
+// Plugin is one mounted file: the instance and what its builtins act on.
+type Plugin struct {
+	host  *Binder
+	prog  *script.Program
+	inst  *script.Instance
+	words trust.Words
+	scope *compose.Scope // while apply runs, else nil; guarded by the call lock
+	view  *compose.View
+	owner bus.Owner
+
+	once sync.Map // what was reported once, by key
+}
+
+// Component makes the component of a loaded file.
+func (b *Binder) Component(prog *script.Program, file discover.File) compose.Component {
+	d := prog.Decl()
+	c := compose.Component{
+		Name: file.Name, Origin: string(file.Origin), Position: file.Position(),
+		Inject: d.Inject, Provides: d.Provides, Emits: d.Emits, Uses: d.Uses, Isolate: d.Isolate,
+		Off: file.Off,
+	}
+	words, err := trust.ParseWords(d.Uses)
+	if err != nil {
+		c.Broken = fmt.Errorf("%s: uses: %w", file.Path, err)
+		return c
+	}
+	c.Apply = func(s *compose.Scope) error {
+		p := &Plugin{host: b, prog: prog, words: words, view: s.View(), owner: s.Owner()}
+		return p.apply(s)
+	}
+	return c
+}
+
+// apply runs the file and its apply function; everything they register goes
+// through s.
+func (p *Plugin) apply(s *compose.Scope) error {
+	p.inst = p.prog.New(script.Env{
+		Predeclared: p.predeclared(),
+		Print:       func(text string) { p.host.Log(p.owner.Name, text) },
+		Limits:      p.prog.Decl().Limits,
+		Locks:       p.host.locks,
+		OnStuck:     func(reason *script.AbandonedError) { p.host.Stuck(p, reason) },
+	})
+	// The first undo to be recorded is the last to run: the instance answers calls
+	// until everything else is gone.
+	s.Defer("instance", func(context.Context) error {
+		p.inst.Close()
+		return nil
+	})
+	if err := p.inst.Load(s.Context()); err != nil {
+		return err
+	}
+	p.scope = s
+	err := p.inst.Apply(s.Context(), p.context())
+	p.scope = nil
+	return err
+}
+
+// Name of the plugin.
+func (p *Plugin) Name() string { return p.owner.Name }
+
+// UID of its mount.
+func (p *Plugin) UID() uint64 { return p.owner.UID }
+
+// call runs a callback of the plugin.
+func (p *Plugin) call(ctx context.Context, kind script.Kind, what string, fn starlark.Callable, args ...starlark.Value) (starlark.Value, error) {
+	return p.inst.Call(ctx, script.CallInfo{Kind: kind, What: what}, fn, args, nil)
+}
+
+// warn shows a fault of the plugin to the person.
+func (p *Plugin) warn(ctx context.Context, format string, args ...any) {
+	p.host.Notify(ctx, p.owner.Name, fmt.Sprintf(format, args...), true)
+}
+
+// warnOnce is warn for a fault that would repeat; key tells faults apart.
+func (p *Plugin) warnOnce(ctx context.Context, key, format string, args ...any) {
+	if _, said := p.once.LoadOrStore(key, true); !said {
+		p.warn(ctx, format, args...)
+	}
+}
+
+// injects tells whether the file declares key, required or optional.
+func (p *Plugin) injects(key string) bool {
+	for _, k := range p.prog.Decl().Inject {
+		if k == key || k == key+"?" {
+			return true
+		}
+	}
+	return false
+}

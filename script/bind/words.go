@@ -1,0 +1,36 @@
+package bind
+
+import (
+	"fmt"
+
+	"starling/script/value"
+	"starling/trust"
+)
+
+// has tells whether uses holds the word, with any scope.
+func (p *Plugin) has(word trust.Kind) bool { return p.words.Has(word) }
+
+// needs is the error of a word that uses lacks.
+func (p *Plugin) needs(word trust.Kind) error {
+	if p.has(word) {
+		return nil
+	}
+	return &trust.NeedsError{Word: string(word)}
+}
+
+// didYouMean proposes the nearest of the candidates, for the end of a message.
+func didYouMean(name string, candidates []string) string {
+	if near := value.Nearest(name, candidates); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// allowsPath checks a path against the words that open files.
+func (p *Plugin) allowsPath(word trust.Kind, path string) error {
+	at := trust.Folders{Workspace: p.host.Jail.Dir(), Home: p.host.UserHome}
+	if word == trust.FSWrite {
+		return p.words.AllowsWrite(at, path)
+	}
+	return p.words.AllowsRead(at, path)
+}
