@@ -25,7 +25,7 @@ func Demo() *Provider {
 }
 
 // demoDelay makes the stream visible without making anybody wait.
-const demoDelay = 5 * time.Millisecond
+const demoDelay = 2 * time.Millisecond
 
 func demo(_ context.Context, req provider.Request) (spec.Step, error) {
 	step := answer(req)
