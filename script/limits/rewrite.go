@@ -1,0 +1,359 @@
+package limits
+
+import "go.starlark.net/syntax"
+
+// Rewrite replaces, in place, every operation of f that could grow without bound
+// by a checked one. It must run after the declarations were read and before f is
+// resolved, and the resolver must know Names.
+//
+// An operand is handed to a guard and the operator itself stays:
+//
+//	a + b    ->  a + (guard >> b)
+//	a == b   ->  (guard >> a) == b
+//	x[i] *= y ->  x[i] *= (guard >> y)
+//	s.join   ->  (guard >> s)
+//
+// The guard gives back most operands as they are, so the operator runs as ever;
+// one that could do harm comes back in a wrapper, to which the interpreter leaves
+// the operation. So operands are evaluated once and in their order, positions and
+// tracebacks stay, and no call is made. Names of guards hold a space: no author
+// can write one.
+func Rewrite(f *syntax.File) {
+	w := &rewriter{bound: boundNames(f)}
+	w.stmts(f.Stmts, nil)
+}
+
+type rewriter struct {
+	bound map[string]bool // every name the file binds anywhere
+}
+
+// guarded hands e to the named guard; pos is where an error of it is shown.
+func guarded(name string, pos syntax.Position, e syntax.Expr) syntax.Expr {
+	return &syntax.BinaryExpr{X: &syntax.Ident{NamePos: pos, Name: name}, OpPos: pos, Op: syntax.GTGT, Y: e}
+}
+
+func (w *rewriter) stmts(list []syntax.Stmt, vars classes) {
+	for _, s := range list {
+		w.stmt(s, vars)
+	}
+}
+
+func (w *rewriter) stmt(s syntax.Stmt, vars classes) {
+	switch s := s.(type) {
+	case *syntax.AssignStmt:
+		w.assign(s, vars)
+	case *syntax.DefStmt:
+		w.params(s.Params, vars)
+		w.stmts(s.Body, w.classify(s.Params, s.Body))
+		s.Body = checkVarargs(s.Params, s.Body)
+	case *syntax.ExprStmt:
+		s.X = w.expr(s.X, vars)
+	case *syntax.ForStmt:
+		s.X = w.expr(s.X, vars)
+		w.target(s.Vars, vars)
+		w.stmts(s.Body, vars)
+	case *syntax.WhileStmt:
+		s.Cond = w.expr(s.Cond, vars)
+		w.stmts(s.Body, vars)
+	case *syntax.IfStmt:
+		s.Cond = w.expr(s.Cond, vars)
+		w.stmts(s.True, vars)
+		w.stmts(s.False, vars)
+	case *syntax.ReturnStmt:
+		if s.Result != nil {
+			s.Result = w.expr(s.Result, vars)
+		}
+	}
+}
+
+func (w *rewriter) assign(s *syntax.AssignStmt, vars classes) {
+	w.target(s.LHS, vars)
+	if s.Op == syntax.EQ {
+		if t, ok := unparen(s.RHS).(*syntax.TupleExpr); ok && isPattern(s.LHS) {
+			w.exprs(t.List, vars) // taken apart at once, never kept
+			return
+		}
+		s.RHS = w.expr(s.RHS, vars)
+		return
+	}
+	op := s.Op - syntax.PLUS_EQ + syntax.PLUS
+	x, y := w.classOf(s.LHS, vars), w.classOf(s.RHS, vars)
+	harmless := w.harmless(op, s.LHS, s.RHS, x, y)
+	s.RHS = w.operand(op, s.RHS, vars)
+	if harmless {
+		return
+	}
+	switch op {
+	case syntax.PERCENT, syntax.LTLT:
+		w.assignLeft(s, op)
+	case syntax.PLUS, syntax.PIPE: // these change a list or dict itself
+		s.RHS = guarded(operatorGuard(op)+"=", s.OpPos, s.RHS)
+	default:
+		s.RHS = guarded(operatorGuard(op), s.OpPos, s.RHS)
+	}
+}
+
+// assignLeft rewrites x %= y and x <<= y, whose guard takes the left operand. A
+// variable is simply read first; of d[k] and v.f, the guard stands for d or v, so
+// that neither is evaluated twice.
+func (w *rewriter) assignLeft(s *syntax.AssignStmt, op syntax.Token) {
+	switch t := unparen(s.LHS).(type) {
+	case *syntax.Ident:
+		read := &syntax.Ident{NamePos: t.NamePos, Name: t.Name}
+		s.RHS = &syntax.BinaryExpr{X: guarded(operatorGuard(op), s.OpPos, read), OpPos: s.OpPos, Op: op, Y: s.RHS}
+		s.Op = syntax.EQ
+	case *syntax.IndexExpr:
+		t.X = guarded(targetGuard(op), t.Lbrack, t.X)
+	case *syntax.DotExpr:
+		t.X = guarded(targetGuard(op), t.Dot, t.X)
+	}
+}
+
+// target rewrites what is evaluated inside the left side of an assignment.
+func (w *rewriter) target(e syntax.Expr, vars classes) {
+	switch e := e.(type) {
+	case *syntax.ParenExpr:
+		w.target(e.X, vars)
+	case *syntax.TupleExpr:
+		for _, x := range e.List {
+			w.target(x, vars)
+		}
+	case *syntax.ListExpr:
+		for _, x := range e.List {
+			w.target(x, vars)
+		}
+	case *syntax.IndexExpr:
+		e.X, e.Y = w.expr(e.X, vars), w.expr(e.Y, vars)
+	case *syntax.DotExpr:
+		e.X = w.expr(e.X, vars)
+	}
+}
+
+func (w *rewriter) params(params []syntax.Expr, vars classes) {
+	for _, p := range params {
+		if b, ok := p.(*syntax.BinaryExpr); ok {
+			b.Y = w.expr(b.Y, vars)
+		}
+	}
+}
+
+func (w *rewriter) exprs(list []syntax.Expr, vars classes) {
+	for i, e := range list {
+		list[i] = w.expr(e, vars)
+	}
+}
+
+func (w *rewriter) expr(e syntax.Expr, vars classes) syntax.Expr {
+	switch e := e.(type) {
+	case *syntax.BinaryExpr:
+		return w.binary(e, vars)
+	case *syntax.CallExpr:
+		w.call(e, vars)
+	case *syntax.DotExpr:
+		e.X = w.expr(e.X, vars)
+		if guardedMethods[e.Name.Name] {
+			return guarded(methodGuard(e.Name.Name), e.Dot, e.X)
+		}
+	case *syntax.IndexExpr:
+		e.X, e.Y = w.expr(e.X, vars), w.expr(e.Y, vars)
+	case *syntax.SliceExpr:
+		e.X = w.expr(e.X, vars)
+		for _, p := range []*syntax.Expr{&e.Lo, &e.Hi, &e.Step} {
+			if *p != nil {
+				*p = w.expr(*p, vars)
+			}
+		}
+	case *syntax.ParenExpr:
+		e.X = w.expr(e.X, vars)
+	case *syntax.UnaryExpr:
+		if e.X != nil {
+			e.X = w.expr(e.X, vars)
+		}
+	case *syntax.CondExpr:
+		e.Cond, e.True, e.False = w.expr(e.Cond, vars), w.expr(e.True, vars), w.expr(e.False, vars)
+	case *syntax.ListExpr:
+		w.exprs(e.List, vars)
+	case *syntax.TupleExpr:
+		check := w.severalNested(e.List, vars)
+		w.exprs(e.List, vars)
+		if check {
+			return guarded(tupleGuard, syntax.Start(e), e)
+		}
+	case *syntax.DictExpr:
+		for _, x := range e.List {
+			w.entry(x, vars)
+		}
+	case *syntax.Comprehension:
+		w.comprehension(e, vars)
+	case *syntax.LambdaExpr:
+		w.params(e.Params, vars)
+		e.Body = w.expr(e.Body, vars)
+		checkLambdaVarargs(e)
+	}
+	return e
+}
+
+func (w *rewriter) entry(e syntax.Expr, vars classes) {
+	if d, ok := e.(*syntax.DictEntry); ok {
+		d.Key, d.Value = w.expr(d.Key, vars), w.expr(d.Value, vars)
+	}
+}
+
+func (w *rewriter) comprehension(e *syntax.Comprehension, vars classes) {
+	if e.Curly {
+		w.entry(e.Body, vars)
+	} else {
+		e.Body = w.expr(e.Body, vars)
+	}
+	for _, c := range e.Clauses {
+		switch c := c.(type) {
+		case *syntax.ForClause:
+			w.target(c.Vars, vars)
+			c.X = w.expr(c.X, vars)
+		case *syntax.IfClause:
+			c.Cond = w.expr(c.Cond, vars)
+		}
+	}
+}
+
+func (w *rewriter) call(e *syntax.CallExpr, vars classes) {
+	if d, ok := e.Fn.(*syntax.DotExpr); ok && harmlessCall(d.Name.Name, e.Args) {
+		d.X = w.expr(d.X, vars)
+	} else {
+		e.Fn = w.expr(e.Fn, vars)
+	}
+	for i, arg := range e.Args {
+		switch a := arg.(type) {
+		case *syntax.BinaryExpr:
+			if a.Op == syntax.EQ {
+				a.Y = w.expr(a.Y, vars)
+				continue
+			}
+		case *syntax.UnaryExpr:
+			if a.Op == syntax.STAR {
+				a.X = guarded(starGuard, a.OpPos, w.expr(a.X, vars))
+				continue
+			}
+		}
+		e.Args[i] = w.expr(arg, vars)
+	}
+}
+
+func (w *rewriter) binary(e *syntax.BinaryExpr, vars classes) syntax.Expr {
+	x, y := w.classOf(e.X, vars), w.classOf(e.Y, vars)
+	harmless := w.harmless(e.Op, e.X, e.Y, x, y)
+	e.X, e.Y = w.expr(e.X, vars), w.operand(e.Op, e.Y, vars)
+	if harmless {
+		return e
+	}
+	switch e.Op {
+	case syntax.PLUS, syntax.STAR, syntax.PIPE, syntax.CIRCUMFLEX:
+		e.Y = guarded(operatorGuard(e.Op), e.OpPos, e.Y)
+	case syntax.PERCENT, syntax.LTLT:
+		// These take any right operand, so only the left one can be told apart.
+		e.X = guarded(operatorGuard(e.Op), e.OpPos, e.X)
+	case syntax.IN, syntax.NOT_IN:
+		e.Y = guarded(memberGuard, e.OpPos, e.Y)
+	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		e.X = guarded(compareGuard, e.OpPos, e.X)
+	}
+	return e
+}
+
+// operand rewrites the right side of an operator. The tuple of a format is read
+// by the guard of % itself, so building it is not checked twice.
+func (w *rewriter) operand(op syntax.Token, e syntax.Expr, vars classes) syntax.Expr {
+	if op == syntax.PERCENT {
+		if t, ok := unparen(e).(*syntax.TupleExpr); ok {
+			w.exprs(t.List, vars)
+			return e
+		}
+	}
+	return w.expr(e, vars)
+}
+
+// checkVarargs makes the tuple of a *args parameter pass the guard of tuples: a
+// call builds it without any syntax that could be rewritten.
+func checkVarargs(params []syntax.Expr, body []syntax.Stmt) []syntax.Stmt {
+	id := varargs(params)
+	if id == nil {
+		return body
+	}
+	check := &syntax.AssignStmt{
+		OpPos: id.NamePos, Op: syntax.EQ,
+		LHS: &syntax.Ident{NamePos: id.NamePos, Name: id.Name},
+		RHS: guarded(tupleGuard, id.NamePos, &syntax.Ident{NamePos: id.NamePos, Name: id.Name}),
+	}
+	at := 0
+	if len(body) > 0 && isDocString(body[0]) {
+		at = 1
+	}
+	out := make([]syntax.Stmt, 0, len(body)+1)
+	out = append(out, body[:at]...)
+	out = append(out, check)
+	return append(out, body[at:]...)
+}
+
+func checkLambdaVarargs(e *syntax.LambdaExpr) {
+	id := varargs(e.Params)
+	if id == nil {
+		return
+	}
+	pos := id.NamePos
+	// A one-element tuple is true, so the body is always what is chosen.
+	tested := &syntax.TupleExpr{Lparen: pos, Rparen: pos, List: []syntax.Expr{
+		guarded(tupleGuard, pos, &syntax.Ident{NamePos: pos, Name: id.Name}),
+	}}
+	none := &syntax.Literal{Token: syntax.INT, TokenPos: pos, Raw: "0", Value: int64(0)}
+	e.Body = &syntax.CondExpr{If: pos, Cond: tested, True: e.Body, ElsePos: pos, False: none}
+}
+
+func varargs(params []syntax.Expr) *syntax.Ident {
+	for _, p := range params {
+		if u, ok := p.(*syntax.UnaryExpr); ok && u.Op == syntax.STAR {
+			id, _ := u.X.(*syntax.Ident)
+			return id
+		}
+	}
+	return nil
+}
+
+func isDocString(s syntax.Stmt) bool {
+	e, ok := s.(*syntax.ExprStmt)
+	if !ok {
+		return false
+	}
+	l, ok := e.X.(*syntax.Literal)
+	return ok && l.Token == syntax.STRING
+}
+
+func isPattern(e syntax.Expr) bool {
+	switch unparen(e).(type) {
+	case *syntax.TupleExpr, *syntax.ListExpr:
+		return true
+	}
+	return false
+}
+
+func unparen(e syntax.Expr) syntax.Expr {
+	for {
+		p, ok := e.(*syntax.ParenExpr)
+		if !ok {
+			return e
+		}
+		e = p.X
+	}
+}
+
+func operatorGuard(op syntax.Token) string { return "guard " + op.String() }
+
+func targetGuard(op syntax.Token) string { return "guard []" + op.String() }
+
+func methodGuard(name string) string { return "guard ." + name }
+
+const (
+	memberGuard  = "guard in"
+	compareGuard = "guard =="
+	tupleGuard   = "guard ()"
+	starGuard    = "guard *args"
+)
