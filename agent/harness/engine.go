@@ -29,6 +29,7 @@ type Engine struct {
 	agent    *agent.Agent
 	notices  *notices
 	logs     *logs
+	binder   *bind.Binder // nil until the plugins are mounted
 	system   bus.Port[event.SystemPromptEvent, event.SystemPromptAnswer]
 }
 
@@ -84,8 +85,8 @@ func newEngine(o Options, jail *trust.Jail) *Engine {
 // mount brings up the host, the components and the plugins, and waits for them.
 func (e *Engine) mount(ctx context.Context, plugins []plugin) error {
 	emitted := announced(plugins)
-	binder := bind.New(bind.Host{
-		Bus: e.bus, Registries: e.registry, Jail: e.jail,
+	e.binder = bind.New(bind.Host{
+		Bus: e.bus, Registries: e.registry,
 		Name: e.options.Host, Cwd: e.options.Cwd, Workspace: e.options.Workspace, Home: e.options.Home, UserHome: e.options.UserHome,
 		Now: e.options.Now,
 		Notify: func(ctx context.Context, from, text string, warn bool) {
@@ -105,7 +106,7 @@ func (e *Engine) mount(ctx context.Context, plugins []plugin) error {
 		components = append(components, c)
 	}
 	for _, pl := range plugins {
-		components = append(components, pl.component(binder.Component))
+		components = append(components, pl.component(e.binder.Component))
 	}
 	if e.options.Component != nil {
 		components = append(components, e.options.Component(e.bus))
@@ -237,7 +238,10 @@ func (e *Engine) Plugins() []view.Plugin {
 // Close takes everything down, dependents first. What failed on the way is
 // joined in the error.
 func (e *Engine) Close(ctx context.Context) error {
-	err := e.runtime.Shutdown(ctx)
+	errs := []error{e.runtime.Shutdown(ctx)}
 	e.notices.close()
-	return errors.Join(err, e.logs.close(), e.jail.Close())
+	if e.binder != nil {
+		errs = append(errs, e.binder.Close())
+	}
+	return errors.Join(append(errs, e.logs.close(), e.jail.Close())...)
 }

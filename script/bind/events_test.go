@@ -97,7 +97,10 @@ type fakeRun struct{ log []string }
 
 func (r *fakeRun) Note(s string) error     { r.log = append(r.log, "note "+s); return nil }
 func (r *fakeRun) PushUser(s string) error { r.log = append(r.log, "user "+s); return nil }
-func (r *fakeRun) Cancel(s string) error   { r.log = append(r.log, "cancel "+s); return event.ErrRunEnded }
+func (r *fakeRun) Cancel(s string) error {
+	r.log = append(r.log, "cancel "+s)
+	return event.ErrRunEnded
+}
 func (r *fakeRun) Cancelled() bool         { return true }
 func (r *fakeRun) Model() string           { return "demo" }
 func (r *fakeRun) Turn() int               { return 3 }

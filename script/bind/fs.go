@@ -1,8 +1,10 @@
 package bind
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
@@ -15,27 +17,33 @@ const (
 	filePerm  fs.FileMode = 0o644
 )
 
+// place is a path a plugin may use: the jail it is opened in, and its name there
+// with links resolved.
+type place struct {
+	jail *trust.Jail
+	name string
+}
+
 // fsWord makes one word of the fs module; do runs outside the plugin's
 // computing time.
-func fsWord(name string, word trust.Kind, params []string, do func(p *Plugin, args []string) (starlark.Value, error)) builtin {
+func fsWord(name string, word trust.Kind, params []string, do func(at place, text string) (starlark.Value, error)) builtin {
 	return builtin{name: "fs." + name, run: func(p *Plugin, c *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := p.needs(word); err != nil {
-			return nil, fmt.Errorf("fs.%s %w", name, err)
-		}
-		texts := make([]string, len(params))
-		pairs := make([]any, 0, 2*len(params))
-		for i := range params {
-			pairs = append(pairs, params[i], &texts[i])
+		texts := make([]string, 2)
+		pairs := make([]any, 0, 4)
+		for i, param := range params {
+			pairs = append(pairs, param, &texts[i])
 		}
 		if err := starlark.UnpackArgs("fs."+name, args, kwargs, pairs...); err != nil {
 			return nil, err
 		}
-		if err := p.allowsPath(word, texts[0]); err != nil {
-			return nil, fmt.Errorf("fs.%s: %w", name, err)
-		}
 		var v starlark.Value
 		var err error
-		c.Host(func() { v, err = do(p, texts) })
+		c.Host(func() {
+			var at place
+			if at, err = p.place(word, texts[0]); err == nil {
+				v, err = do(at, texts[1])
+			}
+		})
 		if err != nil {
 			return nil, fmt.Errorf("fs.%s: %w", name, err)
 		}
@@ -45,45 +53,137 @@ func fsWord(name string, word trust.Kind, params []string, do func(p *Plugin, ar
 
 func fsWords() []builtin {
 	return []builtin{
-		fsWord("read", trust.FSRead, []string{"path"}, func(p *Plugin, a []string) (starlark.Value, error) {
-			data, err := p.host.Jail.ReadFile(a[0], readLimit)
+		fsWord("read", trust.FSRead, []string{"path"}, func(at place, _ string) (starlark.Value, error) {
+			data, err := at.jail.ReadFile(at.name, readLimit)
 			return starlark.String(data), err
 		}),
-		fsWord("exists", trust.FSRead, []string{"path"}, func(p *Plugin, a []string) (starlark.Value, error) {
-			ok, err := p.host.Jail.Exists(a[0])
+		fsWord("exists", trust.FSRead, []string{"path"}, func(at place, _ string) (starlark.Value, error) {
+			ok, err := at.jail.Exists(at.name)
 			return starlark.Bool(ok), err
 		}),
-		fsWord("list", trust.FSRead, []string{"path"}, func(p *Plugin, a []string) (starlark.Value, error) {
-			entries, err := p.host.Jail.List(a[0])
-			if err != nil {
-				return nil, err
-			}
-			names := make([]starlark.Value, len(entries))
-			for i, e := range entries {
-				names[i] = starlark.String(e.Name())
-			}
-			return starlark.NewList(names), nil
+		fsWord("list", trust.FSRead, []string{"path"}, listFolder),
+		fsWord("stat", trust.FSRead, []string{"path"}, statFile),
+		fsWord("write", trust.FSWrite, []string{"path", "text"}, func(at place, text string) (starlark.Value, error) {
+			return starlark.None, at.jail.WriteFile(at.name, []byte(text), filePerm)
 		}),
-		fsWord("stat", trust.FSRead, []string{"path"}, func(p *Plugin, a []string) (starlark.Value, error) {
-			info, err := p.host.Jail.Stat(a[0])
-			if err != nil {
-				return nil, err
-			}
-			return starlarkstruct.FromStringDict(starlark.String("stat"), starlark.StringDict{
-				"name":   starlark.String(info.Name()),
-				"size":   starlark.MakeInt64(info.Size()),
-				"is_dir": starlark.Bool(info.IsDir()),
-				"mtime":  starlark.MakeInt64(info.ModTime().Unix()),
-			}), nil
+		fsWord("append", trust.FSWrite, []string{"path", "text"}, func(at place, text string) (starlark.Value, error) {
+			return starlark.None, at.jail.Append(at.name, []byte(text), filePerm)
 		}),
-		fsWord("write", trust.FSWrite, []string{"path", "text"}, func(p *Plugin, a []string) (starlark.Value, error) {
-			return starlark.None, p.host.Jail.WriteFile(a[0], []byte(a[1]), filePerm)
-		}),
-		fsWord("append", trust.FSWrite, []string{"path", "text"}, func(p *Plugin, a []string) (starlark.Value, error) {
-			return starlark.None, p.host.Jail.Append(a[0], []byte(a[1]), filePerm)
-		}),
-		fsWord("remove", trust.FSWrite, []string{"path"}, func(p *Plugin, a []string) (starlark.Value, error) {
-			return starlark.None, p.host.Jail.Remove(a[0])
+		fsWord("remove", trust.FSWrite, []string{"path"}, func(at place, _ string) (starlark.Value, error) {
+			return starlark.None, at.jail.Remove(at.name)
 		}),
 	}
+}
+
+func listFolder(at place, _ string) (starlark.Value, error) {
+	entries, err := at.jail.List(at.name)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]starlark.Value, len(entries))
+	for i, e := range entries {
+		names[i] = starlark.String(e.Name())
+	}
+	return starlark.NewList(names), nil
+}
+
+func statFile(at place, _ string) (starlark.Value, error) {
+	info, err := at.jail.Stat(at.name)
+	if err != nil {
+		return nil, err
+	}
+	return starlarkstruct.FromStringDict(starlark.String("stat"), starlark.StringDict{
+		"name":   starlark.String(info.Name()),
+		"size":   starlark.MakeInt64(info.Size()),
+		"is_dir": starlark.Bool(info.IsDir()),
+		"mtime":  starlark.MakeInt64(info.ModTime().Unix()),
+	}), nil
+}
+
+// place finds the jail a path may be opened in: that of the first word whose
+// scope holds the path both by its name and with links resolved. The check binds
+// to what is opened: a jail never leaves its root, wherever links are moved.
+func (p *Plugin) place(kind trust.Kind, name string) (place, error) {
+	at := p.host.folders
+	abs, err := at.Abs(name)
+	if err != nil {
+		return place{}, err
+	}
+	if err := p.allows(kind, p.words, abs); err != nil {
+		return place{}, err
+	}
+	var led error // a link that led out of the scope
+	for _, w := range p.words {
+		one := trust.Words{w}
+		if w.Kind != kind || p.allows(kind, one, abs) != nil {
+			continue
+		}
+		found, err := p.placeIn(w, kind, abs)
+		if err == nil {
+			return found, nil
+		}
+		led = err
+	}
+	return place{}, led
+}
+
+func (p *Plugin) placeIn(w trust.Word, kind trust.Kind, abs string) (place, error) {
+	jail, err := p.host.jails.at(w.Root(p.host.folders))
+	if err != nil {
+		return place{}, err
+	}
+	rel, err := jail.Resolve(abs)
+	if err != nil {
+		return place{}, err
+	}
+	real := filepath.Join(jail.Dir(), rel)
+	if err := p.allows(kind, trust.Words{w}, real); err != nil {
+		return place{}, fmt.Errorf("%s leads to %s: %w", abs, real, err)
+	}
+	if kind == trust.FSWrite {
+		if why := trust.FloorPath(p.host.folders, p.host.realHome, real); why != "" {
+			return place{}, fmt.Errorf("%s cannot be written by a plugin: %s", abs, why)
+		}
+	}
+	return place{jail, rel}, nil
+}
+
+func (p *Plugin) allows(kind trust.Kind, words trust.Words, abs string) error {
+	if kind == trust.FSWrite {
+		return words.AllowsWrite(p.host.folders, abs)
+	}
+	return words.AllowsRead(p.host.folders, abs)
+}
+
+// at returns the jail of a folder, opened at its first use. A folder that does
+// not exist yet is reached from the nearest one above it that does.
+func (j *jails) at(dir string) (*trust.Jail, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for {
+		if jail, ok := j.open[dir]; ok {
+			return jail, nil
+		}
+		jail, err := trust.NewJail(dir)
+		if err == nil {
+			j.open[dir] = jail
+			return jail, nil
+		}
+		parent := filepath.Dir(dir)
+		if !errors.Is(err, fs.ErrNotExist) || parent == dir {
+			return nil, err
+		}
+		dir = parent
+	}
+}
+
+func (j *jails) close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var errs []error
+	for _, jail := range j.open {
+		errs = append(errs, jail.Close())
+	}
+	j.open = map[string]*trust.Jail{}
+	return errors.Join(errs...)
 }

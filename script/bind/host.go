@@ -2,6 +2,8 @@ package bind
 
 import (
 	"context"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"starling/bus"
@@ -17,21 +19,51 @@ type Binder struct {
 	Host
 	viewer value.Viewer
 	locks  *script.Locks // of every plugin, so that rings of waiting calls are seen
+	jails  jails
+	// folders and realHome are Workspace, UserHome and Home with links resolved.
+	folders  trust.Folders
+	realHome string
+}
+
+// jails are the folders plugins opened, until the host closes.
+type jails struct {
+	mu   sync.Mutex
+	open map[string]*trust.Jail
 }
 
 // New returns a binder; nothing of h may change afterwards.
 func New(h Host) *Binder {
-	b := &Binder{Host: h, locks: script.NewLocks()}
+	b := &Binder{Host: h, locks: script.NewLocks(), jails: jails{open: map[string]*trust.Jail{}}}
 	b.viewer.Convert = convert
+	b.folders = trust.Folders{Workspace: resolved(h.Workspace), Home: resolved(h.UserHome)}
+	b.realHome = resolved(h.Home)
 	return b
+}
+
+// Close releases what the plugins had open; call it after the last unload.
+func (b *Binder) Close() error { return b.jails.close() }
+
+// resolved is path with its links resolved, as far as it exists.
+func resolved(path string) string {
+	if path == "" {
+		return ""
+	}
+	rest := ""
+	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return filepath.Clean(path)
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
 }
 
 // Host is what the program lends to its plugins.
 type Host struct {
 	Bus        *bus.Bus
 	Registries *spec.Registries
-	// Jail is the workspace as plugins may open it.
-	Jail *trust.Jail
 	// Name of the kind of host: "terminal", "headless" or "eval".
 	Name      string
 	Cwd       string

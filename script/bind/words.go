@@ -25,12 +25,3 @@ func didYouMean(name string, candidates []string) string {
 	}
 	return ""
 }
-
-// allowsPath checks a path against the words that open files.
-func (p *Plugin) allowsPath(word trust.Kind, path string) error {
-	at := trust.Folders{Workspace: p.host.Jail.Dir(), Home: p.host.UserHome}
-	if word == trust.FSWrite {
-		return p.words.AllowsWrite(at, path)
-	}
-	return p.words.AllowsRead(at, path)
-}

@@ -21,7 +21,6 @@ import (
 	"starling/script/bind"
 	"starling/script/discover"
 	"starling/tools"
-	"starling/trust"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -52,12 +51,8 @@ func newWorld(t *testing.T) *world {
 	w.bus.Report = func(_ context.Context, f bus.Failure) {
 		w.note(fmt.Sprintf("%s: %s: %v closed=%v off=%v", f.Owner.Name, f.Topic, f.Err, f.Closed, f.Off))
 	}
-	jail, err := trust.NewJail(w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.binder = bind.New(bind.Host{
-		Bus: w.bus, Registries: w.registry, Jail: jail, Name: "headless", Cwd: w.dir, Workspace: w.dir,
+		Bus: w.bus, Registries: w.registry, Name: "headless", Cwd: w.dir, Workspace: w.dir,
 		Notify:     func(_ context.Context, from, text string, _ bool) { w.note(from + ": " + text) },
 		Log:        func(from, text string) { w.note("log " + from + ": " + text) },
 		Now:        func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
@@ -82,7 +77,7 @@ func newWorld(t *testing.T) *world {
 		if n := w.store.Size(); n != 0 {
 			t.Errorf("%d entries are left in the store after shutdown", n)
 		}
-		if err := jail.Close(); err != nil {
+		if err := w.binder.Close(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,0 +1,69 @@
+package trust
+
+import (
+	"path"
+	"strings"
+)
+
+// Floor paths are files whose change hands over rights: what runs by itself, what
+// holds keys, and starling's own configuration. Whatever a rule or a plugin
+// says, no fs.write reaches one.
+
+// floorHome are paths below the person's home, as globs.
+var floorHome = []string{
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+	".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc", ".xprofile", ".xinitrc", ".xsessionrc", ".pam_environment",
+	".config/fish/**", ".config/autostart/**", ".config/systemd/**", ".config/environment.d/**", ".local/share/systemd/**",
+	".gitconfig", ".config/git/**", ".ssh/**", ".gnupg/**", ".aws/**", ".azure/**", ".config/gcloud/**", ".kube/**",
+	".docker/config.json", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".config/gh/**", ".vault-token",
+	".vimrc", ".vim/**", ".config/nvim/**", ".emacs", ".emacs.d/**", ".tmux.conf", "Library/LaunchAgents/**",
+}
+
+// floorAnywhere are paths below any folder, as globs of their last parts.
+var floorAnywhere = []string{
+	".git/hooks/**", ".git/config", ".git/info/attributes", ".git/modules/**", ".gitmodules",
+	".github/workflows/**", ".gitlab-ci.yml", ".circleci/**", "Jenkinsfile", "azure-pipelines.yml", ".drone.yml",
+	".travis.yml", "bitbucket-pipelines.yml", ".buildkite/**", ".ci/**", ".envrc", ".vscode/tasks.json", ".vscode/settings.json",
+}
+
+// floorSystem are folders of the system.
+var floorSystem = []string{"/etc", "/boot", "/dev", "/proc", "/sys", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/var/spool/cron"}
+
+// FloorPath tells why no plugin may write abs, an absolute path with its links
+// resolved; "" when it may. stateHome is starling's own folder, "" for none.
+func FloorPath(at Folders, stateHome, abs string) string {
+	abs = path.Clean(abs)
+	if _, inside := pathBelow(abs, stateHome); stateHome != "" && inside {
+		return "it is a file of starling itself"
+	}
+	parts := strings.Split(strings.TrimPrefix(abs, "/"), "/")
+	for i, part := range parts {
+		if strings.EqualFold(part, ".starling") {
+			return "it is a file of starling itself"
+		}
+		tail := strings.Join(parts[i:], "/")
+		for _, glob := range floorAnywhere {
+			if matchPath(strings.ToLower(glob), strings.ToLower(tail)) {
+				return "it is run or read by other programs on their own (" + glob + ")"
+			}
+		}
+	}
+	if at.Home != "" {
+		if rest, inside := pathBelow(abs, at.Home); inside {
+			for _, glob := range floorHome {
+				if matchPath(glob, rest) {
+					return "it is read at start-up or holds keys (~/" + glob + ")"
+				}
+			}
+		}
+	}
+	if _, inside := pathBelow(abs, at.Workspace); inside && at.Workspace != "" {
+		return "" // a workspace may lie in a folder of the system, as in containers
+	}
+	for _, dir := range floorSystem {
+		if _, inside := pathBelow(abs, dir); inside {
+			return "it belongs to the system (" + dir + ")"
+		}
+	}
+	return ""
+}
