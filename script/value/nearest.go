@@ -14,11 +14,22 @@ func Nearest(x string, candidates []string) string {
 		if c == x {
 			continue
 		}
-		if d := distance(want, fold(c), limit); d < limit {
+		d := distance(want, fold(c), limit+1)
+		if d < limit || d == limit && best != "" && common(want, fold(c)) > common(want, fold(best)) {
 			best, limit = c, d
 		}
 	}
 	return best
+}
+
+// common is the length of the common beginning: of two names equally near, the
+// one that begins alike is meant.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 func fold(s string) string {
