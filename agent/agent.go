@@ -39,6 +39,9 @@ type Options struct {
 	Now func() time.Time
 	// MaxTurns is the most requests of one run; below 1 it is DefaultMaxTurns.
 	MaxTurns int
+	// Notice shows a line to the person and announces it; nil announces it as
+	// code/notice alone.
+	Notice func(ctx context.Context, text string)
 	// Origin names the agent in tool calls; empty is "main".
 	Origin string
 }

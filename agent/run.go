@@ -207,6 +207,10 @@ func (r *run) listenerCtx() context.Context {
 }
 
 func (r *run) notice(text string) {
+	if r.a.o.Notice != nil {
+		r.a.o.Notice(r.listenerCtx(), text)
+		return
+	}
 	if r.a.ports.notice.Listening() {
 		r.a.ports.notice.Send(r.listenerCtx(), &event.NoticeEvent{Text: text})
 	}
