@@ -47,9 +47,10 @@ func diffFile(name string, before, after []byte, was, is bool) string {
 	if !is {
 		to = "(removed)"
 	}
-	text := utf8.Valid(before) && utf8.Valid(after) && len(before) <= diffBytes && len(after) <= diffBytes
-	if body := udiff.Unified(from, to, string(before), string(after)); text && body != "" {
-		return body
+	if utf8.Valid(before) && utf8.Valid(after) && len(before) <= diffBytes && len(after) <= diffBytes {
+		if body := udiff.Unified(from, to, string(before), string(after)); body != "" {
+			return body
+		}
 	}
 	return fmt.Sprintf("--- %s\n+++ %s\n%d bytes became %d bytes, not shown as text\n", from, to, len(before), len(after))
 }

@@ -44,6 +44,9 @@ type Question struct {
 // fieldLimit cuts one foreign text of a line, in characters. Words are never cut.
 const fieldLimit = 200
 
+// diffLineLimit cuts one line of a diff, in characters.
+const diffLineLimit = 2000
+
 // Text of the question, without the line that asks for the answer: one block for
 // each subject, in the order given, ending in a line break.
 func (q Question) Text() string {
@@ -72,7 +75,7 @@ func (s Subject) write(out *strings.Builder) {
 	writeList(out, "uses services", s.Services)
 	writeList(out, "tools", s.Tools)
 	writeList(out, "commands", s.Commands)
-	writeList(out, "names", s.Literals)
+	writeList(out, "names these commands, hosts and paths", s.Literals)
 	if s.Hides != "" {
 		fmt.Fprintf(out, "  hides the home plugin %s, which then does not run\n", field(s.Hides))
 	}
@@ -82,7 +85,7 @@ func (s Subject) write(out *strings.Builder) {
 	if s.Diff != "" {
 		out.WriteString("  changed since the approved version:\n")
 		for line := range strings.Lines(s.Diff) {
-			fmt.Fprintf(out, "    %s\n", sanitize(strings.TrimSuffix(line, "\n"), true))
+			fmt.Fprintf(out, "    %s\n", clip(sanitize(strings.TrimSuffix(line, "\n"), true), diffLineLimit))
 		}
 	}
 }
@@ -173,20 +176,16 @@ func Ask(in io.Reader, out io.Writer, isTerminal bool, q Question) Answer {
 func readLine(in io.Reader) (string, error) {
 	var line []byte
 	var one [1]byte
-	for {
-		n, err := in.Read(one[:])
-		if n == 1 {
-			if one[0] == '\n' || one[0] == '\r' {
-				return string(line), nil
-			}
-			if line = append(line, one[0]); len(line) > lineLimit {
-				return "", io.ErrShortBuffer
-			}
-		}
-		if err != nil {
+	for len(line) <= lineLimit {
+		if _, err := io.ReadFull(in, one[:]); err != nil {
 			return "", err
 		}
+		if one[0] == '\n' {
+			return string(line), nil
+		}
+		line = append(line, one[0])
 	}
+	return "", io.ErrShortBuffer
 }
 
 // SkippedText is the note of a run without a person: how many files were left

@@ -152,6 +152,9 @@ func pathBelow(abs, base string) (string, bool) {
 // scopeOf is the scope that names exactly abs, "" for the workspace itself.
 func (f Folders) scopeOf(abs string) string {
 	if rest, inside := pathBelow(abs, f.Workspace); inside && f.Workspace != "" {
+		if quoted, tilde := strings.CutPrefix(quoteGlob(rest), "~"); tilde {
+			return "[~]" + quoted // a folder of that name, not the home
+		}
 		return quoteGlob(rest)
 	}
 	if rest, inside := pathBelow(abs, f.Home); inside && f.Home != "" {
