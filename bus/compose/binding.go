@@ -149,9 +149,7 @@ func (g *graph) detachOffer(m *mount, b *binding) {
 	b.claimants = append(b.claimants[:i], b.claimants[i+1:]...)
 	if b.owner == m {
 		g.free(b)
-		if i < len(b.claimants) {
-			g.claiming.push(b.claimants[i].place(), b.claimants[i])
-		}
+		g.vacant = append(g.vacant, vacancy{b, m.place()})
 	}
 	g.touch(b)
 	g.spoil(b)

@@ -32,6 +32,7 @@ type graph struct {
 	notedMounts   []*mount
 	notedBindings []ownedBy
 	weighed       []*mount
+	vacant        []vacancy
 
 	epoch        uint64 // counts outside changes
 	contradicted []*mount

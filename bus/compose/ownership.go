@@ -11,6 +11,14 @@ func (g *graph) begin() {
 	g.weighed = g.weighed[:0]
 }
 
+// vacancy is a binding whose owner was taken out of the graph in a shift. Who
+// comes next is looked up when the pass begins, since the next in line may have
+// been taken out too.
+type vacancy struct {
+	b  *binding
+	at place
+}
+
 type ownedBy struct {
 	b     *binding
 	owner *mount
@@ -37,12 +45,16 @@ func (g *graph) free(b *binding) {
 	b.freed = g.shift
 }
 
-// pass brings the ownership up to date, from the mounts given and those waiting
-// in g.claiming on to whoever is behind them in static order.
+// pass brings the ownership up to date, from the mounts given and the vacancies
+// on to whoever is behind them in static order.
 func (g *graph) pass(from ...*mount) {
 	for _, m := range from {
 		g.claiming.push(m.place(), m)
 	}
+	for _, v := range g.vacant {
+		g.passOn(v.b, v.at)
+	}
+	g.vacant = g.vacant[:0]
 	for !g.claiming.empty() {
 		m := g.claiming.pop()
 		g.weighed = append(g.weighed, m)
@@ -78,24 +90,24 @@ func (g *graph) weigh(m *mount) {
 			if b.owner == m {
 				g.free(b)
 			}
-			g.passOn(b, m)
+			g.passOn(b, m.place())
 		}
 	case !can:
 		for _, b := range m.offers {
 			if b.freed == g.shift {
-				g.passOn(b, m)
+				g.passOn(b, m.place())
 			}
 		}
 	}
 }
 
-// passOn lets the next claimant behind m have a look at a free binding.
-func (g *graph) passOn(b *binding, m *mount) {
+// passOn lets the next claimant behind a place have a look at a free binding.
+func (g *graph) passOn(b *binding, at place) {
 	if b.owner != nil {
 		return
 	}
-	i := b.find(m.place())
-	for i < len(b.claimants) && !m.place().before(b.claimants[i].place()) {
+	i := b.find(at)
+	if i < len(b.claimants) && b.claimants[i].place() == at {
 		i++
 	}
 	if i < len(b.claimants) {

@@ -2,6 +2,7 @@ package compose_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -13,10 +14,25 @@ import (
 
 var someKeys = []string{"a", "b", "c", "d"}
 
+// roll draws evenly from 0 to n-1; rapid's own integers lean to small ones, which
+// makes everything provide everything.
+func roll(t *rapid.T, what string, n int) int {
+	v := 0
+	for _, bit := range rapid.SliceOfN(rapid.Bool(), 10, 10).Draw(t, what) {
+		if v *= 2; bit {
+			v++
+		}
+	}
+	return v % n
+}
+
+// chance is true in so many of a hundred cases; it shrinks to false.
+func chance(t *rapid.T, what string, odds int) bool { return roll(t, what, 100) >= 100-odds }
+
 func drawKeys(t *rapid.T, what string, keys []string, odds int) []string {
 	var list []string
 	for _, k := range keys {
-		if rapid.IntRange(0, 99).Draw(t, what+" "+k) < odds {
+		if chance(t, what+" "+k, odds) {
 			list = append(list, k)
 		}
 	}
@@ -26,10 +42,10 @@ func drawKeys(t *rapid.T, what string, keys []string, odds int) []string {
 func drawIsolate(t *rapid.T, keys []string) map[string]string {
 	isolate := map[string]string{}
 	for _, k := range keys {
-		switch rapid.IntRange(0, 9).Draw(t, "realm of "+k) {
-		case 0:
+		switch roll(t, "realm of "+k, 10) {
+		case 9:
 			isolate[k] = ""
-		case 1, 2:
+		case 7, 8:
 			isolate[k] = "sandbox"
 		}
 	}
@@ -45,20 +61,23 @@ func drawSpec(t *rapid.T, name string, version int, keys []string, depth int) *s
 		optional: drawKeys(t, "optional", keys, 15),
 		provides: drawKeys(t, "provides", keys, 35),
 		salt:     rapid.Uint32().Draw(t, "salt"),
-		odds:     rapid.SampledFrom([]int{0, 0, 50, 100}).Draw(t, "odds of failing"),
-		panics:   rapid.Bool().Draw(t, "panics"),
-		forgets:  rapid.IntRange(0, 3).Draw(t, "forgets") == 0,
-		extra:    rapid.IntRange(0, 2).Draw(t, "undos"),
-		drains:   rapid.Bool().Draw(t, "drains"),
+		odds:     []int{0, 0, 50, 100}[roll(t, "odds of failing", 4)],
+		panics:   chance(t, "panics", 50),
+		forgets:  chance(t, "forgets", 25),
+		extra:    roll(t, "undos", 3),
+		drains:   chance(t, "drains", 50),
 	}
-	if rapid.IntRange(0, 4).Draw(t, "bad undos") == 0 {
-		s.badUndos = rapid.IntRange(1, 255).Draw(t, "which undos")
+	if !chance(t, "needs itself", 15) {
+		s.needs = slices.DeleteFunc(s.needs, func(k string) bool { return slices.Contains(s.provides, k) })
 	}
-	if rapid.IntRange(0, 2).Draw(t, "isolated") == 0 {
+	if chance(t, "bad undos", 20) {
+		s.badUndos = 1 + roll(t, "which undos", 255)
+	}
+	if chance(t, "isolated", 33) {
 		s.isolate = drawIsolate(t, keys)
 	}
-	if depth > 0 && rapid.IntRange(0, 3).Draw(t, "parent") == 0 {
-		for i := range rapid.IntRange(1, 2).Draw(t, "children") {
+	if depth > 0 && chance(t, "parent", 25) {
+		for i := range 1 + roll(t, "children", 2) {
 			s.children = append(s.children, drawSpec(t, fmt.Sprintf("%s.%d", name, i), version, keys, depth-1))
 		}
 	}
@@ -76,6 +95,12 @@ type step struct {
 
 func (s step) String() string { return s.kind + " " + s.name }
 
+// changes are the kinds, as often as they are drawn.
+var changes = []string{
+	"unmount", "switch", "switch", "replace", "replace", "replace",
+	"move", "move", "fail", "reverse", "breaks",
+}
+
 // history generates changes that make sense after one another.
 type history struct {
 	keys     []string
@@ -87,25 +112,25 @@ type history struct {
 
 func newHistory(t *rapid.T) *history {
 	h := &history{versions: map[string]int{}, mounted: map[string]*spec{}, stuck: map[string]bool{}}
-	h.keys = someKeys[:rapid.IntRange(1, len(someKeys)).Draw(t, "keys")]
-	for i := range rapid.IntRange(2, 6).Draw(t, "components") {
+	h.keys = someKeys[:1+roll(t, "keys", len(someKeys))]
+	for i := range 2 + roll(t, "components", 5) {
 		h.names = append(h.names, fmt.Sprintf("c%d", i))
 	}
 	return h
 }
 
 func (h *history) draw(t *rapid.T) step {
-	name := rapid.SampledFrom(h.names).Draw(t, "name")
+	name := h.names[roll(t, "name", len(h.names))]
 	s := h.mounted[name]
 	if s == nil {
 		h.versions[name]++
 		next := drawSpec(t, name, h.versions[name], h.keys, 2)
-		next.broken = rapid.IntRange(0, 19).Draw(t, "broken") == 0
+		next.broken = chance(t, "broken", 4)
 		h.mounted[name] = next
 		return step{kind: "mount", name: name, s: next}
 	}
 	changed := *s
-	switch kind := rapid.SampledFrom([]string{"unmount", "switch", "switch", "replace", "replace", "move", "move", "fail", "reverse", "breaks"}).Draw(t, "kind"); kind {
+	switch kind := changes[roll(t, "kind", len(changes))]; kind {
 	case "unmount":
 		delete(h.mounted, name)
 		delete(h.stuck, name)
@@ -161,6 +186,7 @@ func (l *lab) do(t fataler, ids map[string]compose.ID, s step) {
 	case "move":
 		err = l.run.Move(id, s.isolate)
 	case "fail":
+		l.settle(t) // it means the version that runs, not one that waits for its turn
 		err = l.run.Fail(id, "stuck")
 	case "replace":
 		err = l.run.Replace(id, l.component(s.s))
@@ -229,11 +255,14 @@ func TestConfluence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHistory(t)
 		l, m, ids := newLab(), &model{}, map[string]compose.ID{}
-		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+		for range 1 + roll(t, "steps", 20) {
 			s := h.draw(t)
 			l.do(t, ids, s)
+			if s.kind == "fail" {
+				m.settle()
+			}
 			m.do(s)
-			if rapid.IntRange(0, 9).Draw(t, "settles") < 8 {
+			if !chance(t, "goes on at once", 20) {
 				l.settle(t)
 				l.check(t)
 				m.settle()
@@ -277,7 +306,7 @@ func TestManyCallers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHistory(t)
 		steps := map[string][]step{}
-		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+		for range 1 + roll(t, "steps", 20) {
 			s := h.draw(t)
 			steps[s.name] = append(steps[s.name], s)
 		}
@@ -313,7 +342,7 @@ func TestNoTrace(t *testing.T) {
 		h := newHistory(t)
 		l := h.load(t, nil)
 		ids := map[string]compose.ID{}
-		for range rapid.IntRange(0, 6).Draw(t, "steps") {
+		for range roll(t, "steps", 8) {
 			l.do(t, ids, h.draw(t))
 		}
 		l.settle(t)
@@ -324,7 +353,7 @@ func TestNoTrace(t *testing.T) {
 		if err != nil {
 			t.Fatalf("mount: %v", err)
 		}
-		if rapid.Bool().Draw(t, "settles") {
+		if chance(t, "settles", 50) {
 			l.settle(t)
 			calm = calm && !l.contradicted()
 		}
