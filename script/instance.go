@@ -153,6 +153,9 @@ func (p *Program) checkGlobals(globals starlark.StringDict) error {
 			errs.add(p.declaredAt(name), "%s was changed after its declaration; declarations are read without running the file and cannot change", name)
 		}
 	}
+	if p.lib {
+		return nil
+	}
 	if apply, ok := globals["apply"].(*starlark.Function); ok {
 		if n := apply.NumParams(); n == 0 || n == 1 && apply.HasKwargs() {
 			errs.add(apply.Position(), "%s", oneParameter)

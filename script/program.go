@@ -34,7 +34,7 @@ type Program struct {
 	// directory; only the program of the main file has them.
 	libs map[string]*Program
 	prog *starlark.Program
-	lib  bool
+	lib  bool // no plugin: it declares nothing and has no apply
 }
 
 // Load is one load statement.
@@ -58,6 +58,21 @@ func Parse(name, path string, src []byte) (*Program, error) {
 	p.decl.Name, p.decl.Path = name, path
 	if errs := append(p.readDecl(), p.readLoads()...); len(errs) > 0 {
 		return nil, sortErrors(errs).err()
+	}
+	return p, nil
+}
+
+// ParseModule reads a file that is no plugin: it declares nothing and needs no
+// apply. name stands in messages where a plugin's would.
+func ParseModule(name, path string, src []byte) (*Program, error) {
+	p, err := parse(path, src)
+	if err != nil {
+		return nil, err
+	}
+	p.decl.Name, p.decl.Path, p.decl.Doc = name, path, docOf(p.file)
+	p.lib = true
+	if errs := p.readLoads(); len(errs) > 0 {
+		return nil, errs.err()
 	}
 	return p, nil
 }
@@ -255,7 +270,9 @@ func (p *Program) Compile(names map[string]bool, rewrites ...Rewrite) error {
 			errs = append(errs, &Error{File: load.Pos.File, Line: load.Pos.Line, Col: load.Pos.Col, Msg: fmt.Sprintf("load of %q: only a plugin in a directory of its own can load files", load.Module)})
 		}
 	}
-	errs = append(errs, p.checkApply()...)
+	if !p.lib {
+		errs = append(errs, p.checkApply()...)
+	}
 	for _, name := range p.Files() {
 		errs = append(errs, p.libs[name].compile(names, rewrites)...)
 	}
