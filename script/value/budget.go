@@ -121,10 +121,13 @@ func (b *budget) spend(depth, size int) error {
 // room tells whether n more values may be visited; it is asked before memory
 // for them is taken.
 func (b *budget) room(n int) error {
-	if n > b.nodes {
-		return refuse("%d values are too many for one piece of data", n)
+	if n <= b.nodes {
+		return nil
 	}
-	return nil
+	if n <= MaxNodes {
+		return refuse("too many values in one piece of data")
+	}
+	return refuse("%d values are too many for one piece of data", n)
 }
 
 // size of a leaf in bytes, near enough; 0 for a container.
