@@ -61,6 +61,15 @@ func TestMatchPathMeansWhatItSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(glob, 1, 4).Draw(t, "glob")
 		names := rapid.SliceOfN(name, 1, 5).Draw(t, "name")
+		if rapid.Bool().Draw(t, "alike") { // one that is likely to match
+			alike := strings.NewReplacer("**", "a", "*", "b", "?", "c", "[a-b]", "b", "[!a]", "ä")
+			for i, part := range parts {
+				if i < len(names) {
+					names[i] = alike.Replace(part)
+				}
+			}
+			names = names[:min(len(names), len(parts))]
+		}
 		g, n := strings.Join(parts, "/"), strings.Join(names, "/")
 		if err := checkPathGlob(g); err != nil {
 			t.Fatalf("%s is refused: %v", g, err)
