@@ -59,8 +59,9 @@ func (w *Watcher) look() look {
 		path = filepath.Clean(path)
 		l.extras[path] = true
 		if _, seen := l.files[path]; !seen && filepath.IsAbs(path) {
+			info, err := os.Lstat(path)
 			l.anchor(path, 0)
-			l.file(path, true)
+			l.file(path, true, err == nil && isLink(info.Mode()))
 		}
 	}
 	w.unwatchOthers(l.scope.folders)
@@ -126,18 +127,20 @@ func (l *look) walk(dir string, depth int) {
 			l.scope.names[filepath.Join(real, e.Name())] = true
 			l.walk(path, depth+1)
 		case counts(e.Name()):
-			l.file(path, false)
+			l.file(path, false, isLink(e.Type()))
 		}
 	}
 }
 
 func isFolder(path string, e fs.DirEntry) bool {
-	if e.Type()&fs.ModeSymlink == 0 {
+	if !isLink(e.Type()) {
 		return e.IsDir()
 	}
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
+
+func isLink(m fs.FileMode) bool { return m&fs.ModeSymlink != 0 }
 
 // counts tells whether a file of that name is part of a plugin.
 func counts(name string) bool {
@@ -145,12 +148,12 @@ func counts(name string) bool {
 }
 
 // file takes one file in, reading it only where its content may have changed.
-func (l *look) file(path string, extra bool) {
+func (l *look) file(path string, extra, link bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return
 	}
-	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+	if link {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			l.watch(filepath.Dir(real))
 			l.scope.names[real] = true
@@ -229,5 +232,5 @@ func (s scope) matters(path string) bool {
 		return true
 	}
 	info, err := os.Lstat(path)
-	return err == nil && (info.IsDir() || info.Mode()&fs.ModeSymlink != 0)
+	return err == nil && (info.IsDir() || isLink(info.Mode()))
 }

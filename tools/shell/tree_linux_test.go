@@ -2,7 +2,9 @@ package shell
 
 import (
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,6 +48,36 @@ func TestOrphansAreReaped(t *testing.T) {
 			t.Errorf("zombie %+v", p)
 		}
 	}
+}
+
+// Neither ended, refused, killed nor abandoned commands keep a descriptor.
+func TestDescriptors(t *testing.T) {
+	open := func() int {
+		fds, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(fds)
+	}
+	e := newEngine(t, nil)
+	dir := t.TempDir()
+	program(t, dir+"/broken", "\x7fELF, or not")
+	b := newEngine(t, func(o *Options) { o.Env = []string{"PATH=" + dir} })
+	round := func() {
+		run(t, e, Command{Line: "cat", Stdin: "x"})
+		run(t, e, Command{Line: "sleep 300", Stdin: strings.Repeat("x", 1<<20), Timeout: 20 * time.Millisecond})
+		run(t, e, Command{Line: "sleep 300 & exit 0", Origin: "o"})
+		if _, err := b.Run(t.Context(), Command{Argv: []string{"broken"}, Stdin: "x"}); err == nil {
+			t.Error("a broken program ran")
+		}
+		e.StopOrigin(t.Context(), "o")
+	}
+	round() // what the runtime opens once
+	before := open()
+	for range 5 {
+		round()
+	}
+	until(t, "all is closed again", func() bool { return open() <= before })
 }
 
 func BenchmarkProcessTable(b *testing.B) {
