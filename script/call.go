@@ -70,6 +70,8 @@ type Call struct {
 	outer  context.Context // of the caller
 
 	thread *starlark.Thread
+	worker *worker // nil: a goroutine of its own
+	task   task
 	done   chan outcome
 	limit  time.Duration // of computing time; 0 = none
 	began  time.Time
@@ -91,8 +93,9 @@ type Call struct {
 }
 
 type outcome struct {
-	v   starlark.Value
-	err error
+	v    starlark.Value
+	err  error
+	gone bool // its goroutine ended
 }
 
 type chainKey struct{}
@@ -315,6 +318,8 @@ const (
 	watchEvery = 5 * time.Millisecond
 	// watchHost is the same while the call is inside Host.
 	watchHost = 50 * time.Millisecond
+	// idleAfter is how long an idle instance keeps its goroutine.
+	idleAfter = time.Second
 	// abandonAfter is how long a cancelled call may stay in a builtin.
 	abandonAfter = time.Second
 	// hostGrace is how long a cancelled call may stay in a function of the host,

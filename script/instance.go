@@ -57,7 +57,9 @@ type Instance struct {
 	queue   []*waiter
 	stuck   *AbandonedError
 	closed  bool
-	watched bool
+	timer   *time.Timer      // of the watch
+	every   time.Duration    // what it is set to; 0 = not set
+	worker  *worker          // idle
 	thread  *starlark.Thread // reused by outermost calls; nil while in use
 	idlers  []chan struct{}
 	stats   Stats
@@ -123,7 +125,7 @@ func (i *Instance) Load(ctx context.Context) error {
 	if again {
 		return &Error{File: i.prog.path, Msg: "loaded twice"}
 	}
-	_, err := i.run(ctx, CallInfo{Kind: Loading, What: "its top level"}, func(t *starlark.Thread) (starlark.Value, error) {
+	_, err := i.run(ctx, CallInfo{Kind: Loading, What: "its top level"}, task{body: func(t *starlark.Thread) (starlark.Value, error) {
 		globals, err := i.prog.prog.Init(t, i.predeclared)
 		if err != nil {
 			return nil, err
@@ -136,7 +138,7 @@ func (i *Instance) Load(ctx context.Context) error {
 		i.globals = globals
 		i.locks.mu.Unlock()
 		return starlark.None, nil
-	})
+	}})
 	return err
 }
 
@@ -212,9 +214,7 @@ func article(noun string) string {
 // (AbandonedError, BusyError, DeadlockError, UnloadedError, the context's end).
 // What the call returned is the plugin's own: copy it before it crosses.
 func (i *Instance) Call(ctx context.Context, info CallInfo, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	return i.run(ctx, info, func(t *starlark.Thread) (starlark.Value, error) {
-		return starlark.Call(t, fn, args, kwargs)
-	})
+	return i.run(ctx, info, task{fn: fn, args: args, kwargs: kwargs})
 }
 
 func among(k Kind, kinds []Kind) bool {
@@ -277,11 +277,13 @@ func (i *Instance) Cancel(kinds ...Kind) {
 	}
 }
 
-// Close refuses every later call; calls that run go on to their end.
+// Close refuses every later call; calls that run go on to their end. An instance
+// that is not closed keeps a goroutine for a second after its last call.
 func (i *Instance) Close() {
 	i.locks.mu.Lock()
 	defer i.locks.mu.Unlock()
 	i.closed = true
 	i.refuseAll(&UnloadedError{i.Name()})
+	i.retire()
 	i.wakeIdle()
 }

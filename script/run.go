@@ -11,11 +11,26 @@ import (
 	"go.starlark.net/starlark"
 )
 
-func (i *Instance) run(ctx context.Context, info CallInfo, body func(*starlark.Thread) (starlark.Value, error)) (starlark.Value, error) {
+// task is what a call does: a function of the plugin, or body.
+type task struct {
+	fn     starlark.Callable
+	args   starlark.Tuple
+	kwargs []starlark.Tuple
+	body   func(*starlark.Thread) (starlark.Value, error)
+}
+
+func (w *task) run(t *starlark.Thread) (starlark.Value, error) {
+	if w.body != nil {
+		return w.body(t)
+	}
+	return starlark.Call(t, w.fn, w.args, w.kwargs)
+}
+
+func (i *Instance) run(ctx context.Context, info CallInfo, work task) (starlark.Value, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("plugin %s: %s: %w", i.Name(), info, endOf(ctx))
 	}
-	c := &Call{inst: i, info: info, parent: callFrom(ctx), outer: ctx, depth: 1, done: make(chan outcome, 2)}
+	c := &Call{inst: i, info: info, parent: callFrom(ctx), outer: ctx, depth: 1, task: work}
 	if p := c.parent; p != nil {
 		if c.depth = p.depth + 1; c.depth > MaxNesting {
 			return nil, fmt.Errorf("calls between plugins are nested more than %d deep: %s", MaxNesting, c.trail())
@@ -27,9 +42,43 @@ func (i *Instance) run(ctx context.Context, info CallInfo, body func(*starlark.T
 	if err := i.enter(ctx, c); err != nil {
 		return nil, err
 	}
-	go c.exec(body)
+	if c.worker != nil {
+		c.worker.jobs <- c
+	} else {
+		go c.exec()
+	}
 	out := <-c.done
 	return i.leave(c, out)
+}
+
+// worker is a goroutine that runs one call after another: its stack has grown to
+// what the interpreter needs, which a fresh one would do each time. Calls that
+// come back in get goroutines of their own.
+type worker struct {
+	jobs chan *Call
+	done chan outcome // of its calls, one after another
+}
+
+func newWorker() *worker {
+	w := &worker{make(chan *Call, 1), newDone()}
+	go func() {
+		for c := range w.jobs {
+			c.exec()
+		}
+	}()
+	return w
+}
+
+// newDone has room for the outcome of a call that was abandoned and returns all
+// the same.
+func newDone() chan outcome { return make(chan outcome, 2) }
+
+// retire ends a worker once it is done with what it has.
+func (i *Instance) retire() {
+	if i.worker != nil {
+		close(i.worker.jobs)
+		i.worker = nil
+	}
 }
 
 // trail names the last calls of the chain, outermost first.
@@ -43,16 +92,16 @@ func (c *Call) trail() string {
 
 // exec runs the call on a goroutine of its own, so that the caller can leave one
 // that never returns.
-func (c *Call) exec(body func(*starlark.Thread) (starlark.Value, error)) {
-	out := outcome{err: errors.New("the host function ended its goroutine")}
+func (c *Call) exec() {
+	out := outcome{err: errors.New("the host function ended its goroutine"), gone: true}
 	defer func() {
 		if v := recover(); v != nil {
 			out = outcome{err: &PanicError{Value: v, Stack: string(debug.Stack())}}
 		}
 		c.done <- out
 	}()
-	v, err := body(c.thread)
-	out = outcome{v, err}
+	v, err := c.task.run(c.thread)
+	out = outcome{v: v, err: err}
 }
 
 // PanicError is a panic of a builtin: a fault of the host, not of the plugin.
@@ -65,9 +114,17 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panic in a builtin: %v
 
 // prepare gives a call its thread and its limits. It needs locks.mu.
 func (i *Instance) prepare(c *Call) {
-	if len(i.stack) == 1 && i.thread != nil {
+	if len(i.stack) == 1 {
 		c.thread, i.thread = i.thread, nil
+		c.worker, i.worker = i.worker, nil
+		if c.worker == nil {
+			c.worker = newWorker()
+		}
+		c.done = c.worker.done
 	} else {
+		c.done = newDone()
+	}
+	if c.thread == nil {
 		c.thread = i.newThread()
 	}
 	c.thread.Local(localKey).(*slot).call = c
@@ -75,10 +132,21 @@ func (i *Instance) prepare(c *Call) {
 	c.thread.SetMaxExecutionSteps(c.steps + min(tickSteps, uint64(i.limits.Steps)))
 	c.began = time.Now()
 	c.limit = i.timeFor(c)
-	if !i.watched {
-		i.watched = true
-		time.AfterFunc(watchEvery, i.watch)
+	i.look(watchEvery)
+}
+
+// look makes the watch fire after d, or sooner where it is set to. It needs
+// locks.mu.
+func (i *Instance) look(d time.Duration) {
+	switch {
+	case i.timer == nil:
+		i.timer = time.AfterFunc(d, i.watch)
+	case i.every == 0 || i.every > d:
+		i.timer.Reset(d)
+	default:
+		return
 	}
+	i.every = d
 }
 
 // timeFor is the computing time of a call; a service spends that of its caller.
@@ -152,9 +220,7 @@ func (i *Instance) leave(c *Call, out outcome) (starlark.Value, error) {
 	if !abandoned {
 		c.live = false
 		i.stack = without(i.stack, c)
-		if _, broken := out.err.(*PanicError); len(i.stack) == 0 && c.cancelErr == nil && !broken {
-			i.thread = c.thread
-		}
+		i.reuse(c, out)
 		if p := c.parent; c.info.Kind == Service && p != nil {
 			p.charged += used
 		}
@@ -185,6 +251,22 @@ func (i *Instance) leave(c *Call, out outcome) (starlark.Value, error) {
 	return nil, i.errorOf(out.err, cancelErr)
 }
 
+// reuse keeps the thread and the goroutine of a call for the next one, unless
+// something happened to them. It needs locks.mu.
+func (i *Instance) reuse(c *Call, out outcome) {
+	if _, broken := out.err.(*PanicError); len(i.stack) == 0 && c.cancelErr == nil && !broken && !out.gone {
+		i.thread = c.thread
+	}
+	if c.worker == nil {
+		return
+	}
+	if i.worker != nil || out.gone || i.closed {
+		close(c.worker.jobs)
+		return
+	}
+	i.worker = c.worker
+}
+
 func (i *Instance) errorOf(err, cancelErr error) error {
 	switch e := err.(type) {
 	case *Error, ErrorList, *AbandonedError:
@@ -201,7 +283,8 @@ func (i *Instance) errorOf(err, cancelErr error) error {
 	return i.prog.fromEval(err)
 }
 
-// watch looks at the calls of the instance while there are any.
+// watch looks at the calls of the instance while there are any, and once more
+// when it has been idle for a while.
 func (i *Instance) watch() {
 	l := i.locks
 	l.mu.Lock()
@@ -216,12 +299,17 @@ func (i *Instance) watch() {
 			long = c
 		}
 	}
-	if i.watched = len(i.stack) > 0; i.watched {
-		every := watchEvery
-		if !i.top().running() {
-			every = watchHost
-		}
-		time.AfterFunc(every, i.watch)
+	was := i.every
+	i.every = 0
+	switch top := i.top(); {
+	case top != nil && top.running():
+		i.look(watchEvery)
+	case top != nil:
+		i.look(watchHost)
+	case i.worker != nil && was < idleAfter:
+		i.look(idleAfter)
+	default:
+		i.retire()
 	}
 	l.mu.Unlock()
 	if long != nil && i.env.Watch != nil {
@@ -240,6 +328,9 @@ func (i *Instance) abandon(c *Call) {
 		f.live = false
 		if f.resume != nil {
 			f.goOn()
+		}
+		if f.worker != nil {
+			close(f.worker.jobs) // it ends if the call ever returns
 		}
 		f.done <- outcome{err: i.stuck}
 	}
