@@ -295,3 +295,52 @@ func TestToolsComeAndGo(t *testing.T) {
 		t.Errorf("second request offers %v", n)
 	}
 }
+
+func TestAnswerCutByTheModel(t *testing.T) {
+	l := newLab(nil, func(o *agent.Options) {
+		o.Provider = streamFunc(func(_ context.Context, sink provider.Sink) {
+			sink(provider.Event{Kind: provider.BlockStart, Block: chat.Text})
+			sink(provider.Event{Kind: provider.Delta, Data: []byte("half")})
+			sink(provider.Event{Kind: provider.Done, Stop: chat.StopLength})
+		})
+	})
+	out := logAll(l)
+	if o := l.agent.Run(t.Context(), "go"); o.Stop != agent.StopEnd || o.Text != "half" || !strings.Contains(out.String(), "notice the answer is cut") {
+		t.Errorf("%+v\n%s", o, out)
+	}
+}
+
+// A fault of the host itself, in the middle of a batch, ends the run with a
+// whole outcome and a whole transcript.
+func TestFaultOfTheHost(t *testing.T) {
+	for _, topic := range []string{"agent/prompt", "agent/tool-call", "agent/turn-end"} {
+		l := newLab([]spec.Step{calls(call("echo", `{"text":"a"}`)), say("fine")}, nil)
+		l.tool(echo("echo"))
+		fault := true
+		l.bus.Gate = func(name string) *bus.Refusal {
+			if fault && name == topic {
+				panic("odd")
+			}
+			return nil
+		}
+		out := logAll(l)
+		o := l.agent.Run(t.Context(), "go")
+		if o.Stop != agent.StopError || o.Err == nil || o.Err.Error() != "agent: panic: odd" {
+			t.Errorf("%s: %+v", topic, o)
+		}
+		begun := topic != "agent/prompt"
+		if strings.Contains(out.String(), "run-end error") != begun || l.agent.CurrentRun() != nil {
+			t.Errorf("%s: events\n%s", topic, out)
+		}
+		if got := len(results(l.agent.Transcript())); begun && got != 1 {
+			t.Errorf("%s: %d results", topic, got)
+		}
+		fault = false
+		if !begun {
+			continue
+		}
+		if o := l.agent.Run(t.Context(), "on"); o.Stop != agent.StopEnd {
+			t.Errorf("%s: the next prompt: %+v", topic, o)
+		}
+	}
+}

@@ -159,6 +159,17 @@ func (t *turnState) blocked(c *call, refusal *bus.Refusal) {
 		}
 	}
 	c.refuse(text)
+	c.result.Details = denial(who, why)
+}
+
+// denial tells screens that a call was denied, without reading the text meant
+// for the model.
+func denial(by, why string) json.RawMessage {
+	b, err := json.Marshal(map[string]any{"denied": true, "by": by, "why": why})
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // offered refuses what is no tool of this turn.
@@ -215,7 +226,7 @@ func (t *turnState) execute(c *call) spec.ToolResult {
 			ID: c.block.ID, Name: c.block.Name, Arguments: c.arguments, Turn: t.index, Origin: r.a.o.Origin,
 			Progress: func(chunk string) {
 				if chunk != "" && !over.Load() && r.a.ports.progress.Listening() {
-					r.a.ports.progress.Send(ctx, &event.ToolProgressEvent{ID: c.block.ID, Tool: c.block.Name, Chunk: chunk})
+					r.a.ports.progress.Send(r.listenerCtx(), &event.ToolProgressEvent{ID: c.block.ID, Tool: c.block.Name, Chunk: chunk})
 				}
 			},
 		})

@@ -58,6 +58,11 @@ func TestBlockedCall(t *testing.T) {
 	if o.Stop != agent.StopEnd || o.Denied != 1 || len(ran) != 1 {
 		t.Errorf("%+v, ran %v", o, ran)
 	}
+	// H15: what the screen marks it by.
+	marked := `{"by":"house","denied":true,"why":"the changelog is written by hand"}`
+	if got := l.agent.Transcript()[2].Blocks[0].Details; string(got) != marked {
+		t.Errorf("details %s", got)
+	}
 	if !strings.Contains(seen.String(), "blocked=true") {
 		t.Errorf("later listeners do not see the refusal\n%s", seen)
 	}

@@ -63,6 +63,9 @@ func (r *run) safely(f func()) {
 // admit settles the composition, announces the prompt and appends it.
 func (r *run) admit(prompt string) {
 	a := r.a
+	if r.ended() {
+		return
+	}
 	if a.o.Settle != nil {
 		_, err := await(r.ctx, func() (bool, error) { return true, a.o.Settle(r.ctx) })
 		if r.ended() {

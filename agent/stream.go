@@ -21,7 +21,7 @@ func (t *turnState) stream(req provider.Request) {
 	s := &receiver{
 		ctx: ctx, end: cancel, turn: t.index, listeners: r.a.ports.stream.Snapshot(),
 	}
-	s.announce(event.StreamEvent{Kind: "start"})
+	s.announce(ctx, event.StreamEvent{Kind: "start"})
 	_, failure := await(ctx, func() (bool, error) {
 		r.a.o.Provider.Stream(ctx, req, s.take)
 		return true, nil
@@ -42,8 +42,7 @@ func (t *turnState) stream(req provider.Request) {
 	if t.reply.Error != "" {
 		last.Kind = "error"
 	}
-	s.ctx = r.listenerCtx()
-	s.announce(last)
+	s.announce(r.listenerCtx(), last)
 }
 
 // receiver takes the events of one stream on the provider's goroutine.
@@ -76,23 +75,23 @@ func (s *receiver) take(e provider.Event) {
 		s.end()
 		return
 	}
-	if !s.listeners.Listening() {
-		return
+	if !s.listeners.Listening() || s.ctx.Err() != nil {
+		return // what comes behind a cancel is kept, and told with the message
 	}
 	switch e.Kind {
 	case provider.BlockStart:
-		s.announce(event.StreamEvent{Kind: "block_start", Index: e.Index, Block: string(kind), Text: e.Name})
+		s.announce(s.ctx, event.StreamEvent{Kind: "block_start", Index: e.Index, Block: string(kind), Text: e.Name})
 	case provider.Delta:
-		s.announce(event.StreamEvent{Kind: "delta", Index: e.Index, Block: string(kind), Text: text})
+		s.announce(s.ctx, event.StreamEvent{Kind: "delta", Index: e.Index, Block: string(kind), Text: text})
 	case provider.BlockEnd:
-		s.announce(event.StreamEvent{Kind: "block_end", Index: e.Index, Block: string(kind)})
+		s.announce(s.ctx, event.StreamEvent{Kind: "block_end", Index: e.Index, Block: string(kind)})
 	}
 }
 
-func (s *receiver) announce(e event.StreamEvent) {
+func (s *receiver) announce(ctx context.Context, e event.StreamEvent) {
 	if s.listeners.Listening() {
 		e.Turn = s.turn
-		s.listeners.Send(s.ctx, &e)
+		s.listeners.Send(ctx, &e)
 	}
 }
 

@@ -59,6 +59,9 @@ func (r *run) takeTurn(turn int) {
 	case len(pushed) > 0:
 		r.force(pushed)
 	default:
+		if t.reply.Stop == chat.StopLength {
+			r.notice("the answer is cut: the model reached its output limit")
+		}
 		r.stop(StopEnd, "")
 	}
 }

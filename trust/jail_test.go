@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -276,6 +277,26 @@ func TestWriteFileLongestName(t *testing.T) {
 	must(t, p.jail.WriteFile("deep/er/"+name, []byte("x"), 0o644))
 	if got := get(t, filepath.Join(p.ws, "deep/er", name)); got != "x" {
 		t.Errorf("content %q", got)
+	}
+	noTemps(t, p.ws)
+}
+
+// A write that the disk refuses half-way leaves the old content and nothing else.
+func TestWriteFileOnAFullDisk(t *testing.T) {
+	p := newPlace(t)
+	defer p.jail.Close()
+	var old syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: old.Max}))
+	err := p.jail.WriteFile("in.txt", make([]byte, 64<<10), 0o644)
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old))
+	if !errors.Is(err, syscall.EFBIG) {
+		t.Errorf("got %v", err)
+	}
+	if got := get(t, filepath.Join(p.ws, "in.txt")); got != "inside" {
+		t.Errorf("content %.20q", got)
 	}
 	noTemps(t, p.ws)
 }

@@ -52,7 +52,9 @@ func TestReplyMessages(t *testing.T) {
 		},
 		"a signature, empty arguments, an empty block": {
 			[]provider.Event{
-				start(0, chat.Thinking), {Kind: provider.BlockEnd, Signature: "s"}, start(1, chat.Call), end(1),
+				start(0, chat.Thinking),
+				{Kind: provider.BlockEnd, Signature: "s"},
+				start(1, chat.Call), end(1),
 				start(2, chat.Call), delta(2, " null "), end(2), start(3, chat.Text), done,
 			},
 			chat.Message{

@@ -20,9 +20,10 @@ import (
 // tool returned. It needs no network and no key.
 //
 // Every prompt gets a text answer after one call at most.
-func Demo() *Provider {
-	return &Provider{sleep: Clock, next: demo}
-}
+func Demo() *Provider { return DemoOn(Clock) }
+
+// DemoOn is the demo on another clock.
+func DemoOn(sleep Sleep) *Provider { return &Provider{sleep: sleep, next: demo} }
 
 // demoDelay makes the stream visible without making anybody wait.
 const demoDelay = 2 * time.Millisecond
@@ -182,7 +183,7 @@ func report(call, result chat.Block) string {
 	}
 	switch result.Name {
 	case "word_count":
-		if n, err := strconv.Atoi(strings.TrimSpace(content)); err == nil {
+		if n, ok := wordsIn(content); ok {
 			return fmt.Sprintf("%s has %d %s.", file, n, plural(n, "word"))
 		}
 		return fmt.Sprintf("The tool says about %s: %s", file, content)
@@ -190,6 +191,18 @@ func report(call, result chat.Block) string {
 		return excerpt(file, content)
 	}
 	return "Done: " + content + "."
+}
+
+// counted finds how a tool words its count: "12", or "12 words" among others.
+var counted = regexp.MustCompile(`^\s*(\d+)\s*$|\b(\d+) words?\b`)
+
+func wordsIn(content string) (int, bool) {
+	m := counted.FindStringSubmatch(content)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(m[1] + m[2]) // one of them is empty
+	return n, err == nil
 }
 
 // shownLines is how much of a file the demo repeats.

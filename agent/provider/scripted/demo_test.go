@@ -1,9 +1,11 @@
 package scripted_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"starling/agent/provider"
 	"starling/agent/provider/scripted"
@@ -44,7 +46,7 @@ func TestDemoCalls(t *testing.T) {
 	} {
 		req := request(user(c.prompt))
 		req.Tools = c.tools
-		r, _ := ask(t.Context(), scripted.Demo(), req)
+		r, _ := ask(t.Context(), scripted.DemoOn(quick), req)
 		if r.Err() != nil {
 			t.Errorf("%q: %v", c.prompt, r.Err())
 			continue
@@ -87,9 +89,18 @@ func TestDemoAnswersFromResults(t *testing.T) {
 			strings.TrimSuffix(strings.Repeat("line\n", 12), "\n") + "\n\n… and 28 more lines."},
 		{conversation("write", `{"path":"a.b"}`, "created a.b (5 bytes, 1 line)", false), "Done: created a.b (5 bytes, 1 line)."},
 	} {
-		r, _ := ask(t.Context(), scripted.Demo(), c.req)
+		r, _ := ask(t.Context(), scripted.DemoOn(quick), c.req)
 		if got := r.Message(); got.Text() != c.want || len(got.Calls()) > 0 {
 			t.Errorf("got %q, want %q", got.Text(), c.want)
 		}
+	}
+}
+
+// quick is a clock on which the demo's pauses cost nothing.
+func quick(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+func TestDemoPausesOnTheClock(t *testing.T) {
+	if r, _ := ask(t.Context(), scripted.Demo(), request(user("hello"))); r.Err() != nil {
+		t.Errorf("%v", r.Err())
 	}
 }
