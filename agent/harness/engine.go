@@ -15,6 +15,7 @@ import (
 	"starling/bus/view"
 	"starling/script/bind"
 	"starling/tools"
+	"starling/tools/shell"
 	"starling/trust"
 )
 
@@ -26,6 +27,7 @@ type Engine struct {
 	registry *spec.Registries
 	tools    *tools.Registry
 	jail     *trust.Jail
+	shell    *shell.Engine
 	agent    *agent.Agent
 	notices  *notices
 	logs     *logs
@@ -71,6 +73,10 @@ func newEngine(o Options, jail *trust.Jail) *Engine {
 	store := bus.NewStore()
 	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail}
 	e.tools = tools.New(e.registry.Tools)
+	e.shell = shell.New(shell.Options{
+		Dir: o.Workspace, Outside: o.Workspace, Env: o.Environ, Now: o.Now,
+		Keep: func(name string) bool { return !trust.IsKeyVariable(name) },
+	})
 	e.notices = newNotices(e.bus, o.Notify)
 	e.logs = newLogs(o.Home, o.Now)
 	e.system = bus.PortOf(e.bus, event.SystemPrompt)
@@ -88,7 +94,7 @@ func (e *Engine) mount(ctx context.Context, plugins []plugin) error {
 	e.binder = bind.New(bind.Host{
 		Bus: e.bus, Registries: e.registry,
 		Name: e.options.Host, Cwd: e.options.Cwd, Workspace: e.options.Workspace, Home: e.options.Home, UserHome: e.options.UserHome,
-		Now: e.options.Now,
+		Now: e.options.Now, LookupEnv: e.options.LookupEnv, Shell: e.shell,
 		Notify: func(ctx context.Context, from, text string, warn bool) {
 			e.say(ctx, view.Notice{From: from, Text: text, Warn: warn})
 		},
@@ -176,6 +182,9 @@ func (e *Engine) systemPrompt(ctx context.Context) string {
 // Prompt runs one prompt to its outcome.
 func (e *Engine) Prompt(ctx context.Context, text string) view.Outcome {
 	o := e.agent.Run(ctx, text)
+	if err := e.binder.Flush(); err != nil {
+		e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
+	}
 	return view.Outcome{
 		Stop: string(o.Stop), Why: o.StopWhy, Text: o.Text, Turns: o.Turns, Usage: o.Usage, Denied: o.Denied,
 	}
@@ -238,10 +247,10 @@ func (e *Engine) Plugins() []view.Plugin {
 // Close takes everything down, dependents first. What failed on the way is
 // joined in the error.
 func (e *Engine) Close(ctx context.Context) error {
-	errs := []error{e.runtime.Shutdown(ctx)}
+	errs := []error{e.runtime.Shutdown(ctx), e.shell.Close(ctx)}
 	e.notices.close()
 	if e.binder != nil {
-		errs = append(errs, e.binder.Close())
+		errs = append(errs, e.binder.Flush(), e.binder.Close())
 	}
 	return errors.Join(append(errs, e.logs.close(), e.jail.Close())...)
 }

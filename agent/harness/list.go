@@ -113,7 +113,7 @@ func rowOf(row *compose.Row) view.Plugin {
 func list(s []string) []string { return append([]string{}, s...) }
 
 // static names the registrations that stand in the file.
-func static(d script.Decl) []string {
+func static(d *script.Decl) []string {
 	labels := []string{}
 	for _, r := range d.Registrations {
 		name := r.Name
@@ -126,7 +126,7 @@ func static(d script.Decl) []string {
 }
 
 // notes are remarks on a file that stop nothing.
-func notes(d script.Decl, emitted map[string]bool) []string {
+func notes(d *script.Decl, emitted map[string]bool) []string {
 	var all []string
 	for _, name := range d.Events {
 		switch {

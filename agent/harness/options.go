@@ -29,6 +29,11 @@ type Options struct {
 	Model string
 	// MaxTurns of a run; 0 is the default of the loop.
 	MaxTurns int
+	// LookupEnv reads a variable of the process; nil finds none.
+	LookupEnv func(name string) (string, bool)
+	// Environ is the environment of commands, NAME=VALUE; key variables in it are
+	// not passed on.
+	Environ []string
 	// Notify shows a notice to the person; it must not block.
 	Notify func(view.Notice)
 	// Component of the screen, on the engine's bus; may be nil.
@@ -48,6 +53,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Notify == nil {
 		o.Notify = func(view.Notice) {}
+	}
+	if o.LookupEnv == nil {
+		o.LookupEnv = func(string) (string, bool) { return "", false }
 	}
 	if o.Now == nil {
 		o.Now = time.Now

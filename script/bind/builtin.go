@@ -35,7 +35,9 @@ func builtins() []builtin {
 		invokeWord, hasServiceWord, emitWord, attemptWord, clipWord, notifyWord, logWord,
 		refuse("block"), refuse("block_and_stop"), refuse("reject"), refuse("stop"),
 	}
+	all = append(all, execWord, envWord, laterWord, stateWord, saveStateWord, configWord, tokenWord, homeWord)
 	all = append(all, inertWords()...)
+	all = append(all, httpWords()...)
 	all = append(all, fsWords()...)
 	for _, name := range later {
 		all = append(all, unavailable(name))
@@ -46,9 +48,9 @@ func builtins() []builtin {
 // later are the words of versions to come. They exist so that a plugin that uses
 // one is told so instead of reading about an unknown name.
 var later = []string{
-	"exec", "http.get", "http.post", "http.request", "http.serve", "model.ask", "model.cancel", "model.busy", "model.list",
-	"env.get", "prompt", "later", "original", "answer", "allow", "ask", "deny", "render", "vote", "config", "state",
-	"save_state", "surface_state", "random.token", "starling_home", "system_prompt", "agents_md", "skills", "tool_list",
+	"http.serve", "model.ask", "model.cancel", "model.busy", "model.list",
+	"prompt", "original", "answer", "allow", "ask", "deny", "render", "vote",
+	"surface_state", "system_prompt", "agents_md", "skills", "tool_list",
 	"session", "run", "new_session", "fs.lock", "fs.unlock", "answer_question", "result", "send", "prompt_with",
 }
 

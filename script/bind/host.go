@@ -2,9 +2,12 @@ package bind
 
 import (
 	"context"
+	"net/http"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"starling/tools/shell"
 
 	"starling/bus"
 	"starling/bus/event"
@@ -20,6 +23,7 @@ type Binder struct {
 	viewer value.Viewer
 	locks  *script.Locks // of every plugin, so that rings of waiting calls are seen
 	jails  jails
+	states *states
 	// folders and realHome are Workspace, UserHome and Home with links resolved.
 	folders  trust.Folders
 	realHome string
@@ -37,8 +41,13 @@ func New(h Host) *Binder {
 	b.viewer.Convert = convert
 	b.folders = trust.Folders{Workspace: resolved(h.Workspace), Home: resolved(h.UserHome)}
 	b.realHome = resolved(h.Home)
+	b.states = newStates(h.Home, b.folders.Workspace)
 	return b
 }
+
+// Flush writes the state that plugins saved: at the end of a run and of a
+// session.
+func (b *Binder) Flush() error { return b.states.flush() }
 
 // Close releases what the plugins had open; call it after the last unload.
 func (b *Binder) Close() error { return b.jails.close() }
@@ -76,6 +85,15 @@ type Host struct {
 	// Log keeps a line in the plugin's log. It must not block.
 	Log func(plugin, text string)
 	Now func() time.Time
+	// LookupEnv reads a variable of the process.
+	LookupEnv func(name string) (value string, ok bool)
+	// Shell runs the commands of exec.
+	Shell *shell.Engine
+	// HTTP carries the requests of http.get and the like; nil is the default
+	// transport.
+	HTTP http.RoundTripper
+	// Config returns the settings of a plugin; may be nil.
+	Config func(plugin string) map[string]any
 	// Announced tells whether some known plugin announces the custom event.
 	Announced func(event string) bool
 	// CurrentRun returns the live run or nil.

@@ -16,13 +16,15 @@ import (
 
 // Plugin is one mounted file: the instance and what its builtins act on.
 type Plugin struct {
-	host  *Binder
-	prog  *script.Program
-	inst  *script.Instance
-	words trust.Words
-	scope *compose.Scope // while apply runs, else nil; guarded by the call lock
-	view  *compose.View
-	owner bus.Owner
+	host   *Binder
+	prog   *script.Program
+	inst   *script.Instance
+	words  trust.Words
+	scope  *compose.Scope // while apply runs, else nil; guarded by the call lock
+	view   *compose.View
+	owner  bus.Owner
+	tasks  *tasks
+	config map[string]any
 
 	once sync.Map // what was reported once, by key
 }
@@ -41,10 +43,17 @@ func (b *Binder) Component(prog *script.Program, file discover.File) compose.Com
 		return c
 	}
 	c.Apply = func(s *compose.Scope) error {
-		p := &Plugin{host: b, prog: prog, words: words, view: s.View(), owner: s.Owner()}
+		p := &Plugin{host: b, prog: prog, words: words, view: s.View(), owner: s.Owner(), tasks: newTasks(), config: b.configOf(file.Name)}
 		return p.apply(s)
 	}
 	return c
+}
+
+func (b *Binder) configOf(plugin string) map[string]any {
+	if b.Config == nil {
+		return map[string]any{}
+	}
+	return b.Config(plugin)
 }
 
 // apply runs the file and its apply function; everything they register goes
@@ -66,6 +75,9 @@ func (p *Plugin) apply(s *compose.Scope) error {
 	if err := p.inst.Load(s.Context()); err != nil {
 		return err
 	}
+	// Recorded last, so it is the first to go: nothing of an unloading plugin runs
+	// beside its teardowns.
+	defer s.Defer("tasks", p.tasks.close)
 	p.scope = s
 	err := p.inst.Apply(s.Context(), p.context())
 	p.scope = nil

@@ -98,9 +98,13 @@ func (p *Plugin) execute(ctx context.Context, fn starlark.Callable, call spec.To
 	if err != nil {
 		return spec.ToolResult{}, fmt.Errorf("arguments: %w", err)
 	}
-	v, err := p.call(ctx, script.Tool, call.Name, fn, args)
+	run := &toolRun{progress: call.Progress}
+	v, err := p.call(context.WithValue(ctx, toolRunKey{}, run), script.Tool, call.Name, fn, args)
 	if err != nil {
 		return spec.ToolResult{}, err
+	}
+	if h, ok := v.(*laterHandle); ok {
+		return p.wait(ctx, h)
 	}
 	return toolResult(v)
 }

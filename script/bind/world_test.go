@@ -21,6 +21,7 @@ import (
 	"starling/script/bind"
 	"starling/script/discover"
 	"starling/tools"
+	"starling/tools/shell"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -35,6 +36,9 @@ type world struct {
 	tools    *tools.Registry
 	runtime  *compose.Runtime
 	binder   *bind.Binder
+	shell    *shell.Engine
+	home     string
+	config   map[string]map[string]any
 
 	mu      sync.Mutex
 	notices []string
@@ -51,8 +55,15 @@ func newWorld(t *testing.T) *world {
 	w.bus.Report = func(_ context.Context, f bus.Failure) {
 		w.note(fmt.Sprintf("%s: %s: %v closed=%v off=%v", f.Owner.Name, f.Topic, f.Err, f.Closed, f.Off))
 	}
+	w.shell = shell.New(shell.Options{Dir: w.dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir}, Outside: w.dir})
+	w.home = t.TempDir()
 	w.binder = bind.New(bind.Host{
-		Bus: w.bus, Registries: w.registry, Name: "headless", Cwd: w.dir, Workspace: w.dir,
+		Bus: w.bus, Registries: w.registry, Name: "headless", Cwd: w.dir, Workspace: w.dir, Home: w.home, Shell: w.shell,
+		Config: func(name string) map[string]any { return w.config[name] },
+		LookupEnv: func(name string) (string, bool) {
+			v, ok := map[string]string{"CI_JOB": "7", "MY_API_KEY": "secret"}[name]
+			return v, ok
+		},
 		Notify:     func(_ context.Context, from, text string, _ bool) { w.note(from + ": " + text) },
 		Log:        func(from, text string) { w.note("log " + from + ": " + text) },
 		Now:        func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
@@ -76,6 +87,9 @@ func newWorld(t *testing.T) *world {
 		}
 		if n := w.store.Size(); n != 0 {
 			t.Errorf("%d entries are left in the store after shutdown", n)
+		}
+		if err := w.shell.Close(context.Background()); err != nil {
+			t.Error(err)
 		}
 		if err := w.binder.Close(); err != nil {
 			t.Error(err)

@@ -22,7 +22,8 @@ import (
 type Process struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Getenv         func(string) string
+	LookupEnv      func(string) (string, bool)
+	Environ        []string
 	Cwd            string
 	UserHome       string
 	Context        context.Context // ends on an interrupt
@@ -43,14 +44,14 @@ func System() Process {
 	home, _ := os.UserHomeDir() // "" is handled by Home
 	return Process{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Cwd: cwd, UserHome: home, Context: ctx,
+		LookupEnv: os.LookupEnv, Environ: os.Environ(), Cwd: cwd, UserHome: home, Context: ctx,
 	}
 }
 
 // Home is starling's own folder: STARLING_HOME, else .starling in the person's
 // home folder, else none.
 func (p Process) Home() string {
-	if dir := p.Getenv("STARLING_HOME"); dir != "" {
+	if dir, _ := p.LookupEnv("STARLING_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(p.Cwd, dir)
 		}
@@ -158,6 +159,7 @@ func options(c *ucli.Context, p Process) harness.Options {
 		Home: p.Home(), UserHome: p.UserHome, Cwd: p.Cwd,
 		Plugins: c.StringSlice("plugin"), NoPlugins: c.Bool("no-plugins"),
 		Model: c.String("model"), MaxTurns: c.Int("max-turns"),
+		LookupEnv: p.LookupEnv, Environ: p.Environ,
 	}
 }
 

@@ -58,8 +58,12 @@ func writeTable(w io.Writer, plugins []view.Plugin) error {
 			label string
 			items []string
 		}{
-			{"inject", pl.Inject}, {"provides", pl.Provides}, {"emits", pl.Emits}, {"uses", pl.Uses},
-			{"registers", pl.Registrations}, {"note", pl.Notes},
+			{"inject", pl.Inject},
+			{"provides", pl.Provides},
+			{"emits", pl.Emits},
+			{"uses", pl.Uses},
+			{"registers", pl.Registrations},
+			{"note", pl.Notes},
 		} {
 			detail(&b, d.label+": ", strings.Join(d.items, ", "))
 		}
