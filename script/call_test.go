@@ -43,6 +43,24 @@ func TestTimeEnds(t *testing.T) {
 	}
 }
 
+func TestWatchSeesLongCalls(t *testing.T) {
+	seen := make(chan *Call, 1000)
+	i := compiled(t, "a", "limits = {\"steps\": 0}\ndef apply(ctx): pass\n"+spin, Env{Watch: func(c *Call) {
+		seen <- c
+		if c.Age() >= watchEvery {
+			c.Cancel(errors.New("it eats too much"))
+		}
+	}})
+	_, err := call(context.Background(), i, "spin", "spin")
+	var e *Error
+	if !errors.As(err, &e) || e.Msg != "it eats too much" {
+		t.Errorf("error %v", err)
+	}
+	if c := <-seen; c.Instance() != i || c.Info().What != "spin" {
+		t.Errorf("told of %v", c.Info())
+	}
+}
+
 func TestContextEndsPlainCode(t *testing.T) {
 	i := compiled(t, "a", "limits = {\"steps\": 0}\ndef apply(ctx): pass\n"+spin, Env{})
 	ctx, cancel := context.WithCancel(context.Background())

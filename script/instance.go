@@ -133,7 +133,9 @@ func (i *Instance) Load(ctx context.Context) error {
 		if err := i.prog.checkGlobals(globals); err != nil {
 			return nil, err
 		}
-		globals.Freeze()
+		if err := i.prog.freeze(globals); err != nil {
+			return nil, err
+		}
 		i.locks.mu.Lock()
 		i.globals = globals
 		i.locks.mu.Unlock()

@@ -202,7 +202,9 @@ func (i *Instance) load(t *starlark.Thread, module string) (starlark.StringDict,
 		return nil, fmt.Errorf("load of %q: not linked", module)
 	}
 	globals, err := lib.prog.Init(t, i.predeclared)
-	globals.Freeze()
+	if err == nil {
+		err = lib.freeze(globals)
+	}
 	if err != nil {
 		return nil, err
 	}
