@@ -12,8 +12,15 @@ const (
 	small         // a float, or an int of about 64 bits
 )
 
-// classes are the classes of a function's own variables.
-type classes map[string]class
+// scope is what is known inside one function.
+type scope struct {
+	vars map[string]class // of the function's own variables
+	// memo holds the classes of operations once vars are final, so that a long
+	// chain of them is not walked again for each of its links.
+	memo map[*syntax.BinaryExpr]class
+}
+
+func newScope() *scope { return &scope{memo: map[*syntax.BinaryExpr]class{}} }
 
 // source is one assignment of a variable: an expression or a known class.
 type source struct {
@@ -21,36 +28,46 @@ type source struct {
 	known class
 }
 
+// maxPasses bounds the work of classify: what is not settled then is unknown.
+const maxPasses = 20
+
 // classify finds the variables of a function that only ever hold numbers. It
 // starts by believing it of all of them and takes it back until nothing changes.
-func (w *rewriter) classify(params []syntax.Expr, body []syntax.Stmt) classes {
-	from := map[string][]source{}
-	c := &collector{w: w, from: from}
+func (w *rewriter) classify(params []syntax.Expr, body []syntax.Stmt) *scope {
+	c := &collector{w: w, from: map[string][]source{}}
 	for _, p := range params {
 		c.unknown(p)
 	}
 	c.stmts(body)
-	vars := classes{}
-	for name := range from {
-		vars[name] = small
+	s := &scope{vars: map[string]class{}}
+	for name := range c.from {
+		s.vars[name] = small
 	}
-	for changed := true; changed; {
-		changed = false
-		for name, list := range from {
-			now := vars[name]
-			for _, s := range list {
-				k := s.known
-				if s.expr != nil {
-					k = w.classOf(s.expr, vars)
-				}
-				now = min(now, k)
-			}
-			if now != vars[name] {
-				vars[name], changed = now, true
-			}
+	for range maxPasses {
+		if !w.refine(c.from, s) {
+			s.memo = map[*syntax.BinaryExpr]class{}
+			return s
 		}
 	}
-	return vars
+	return newScope()
+}
+
+// refine takes back what the sources of a variable contradict.
+func (w *rewriter) refine(from map[string][]source, s *scope) (changed bool) {
+	for name, list := range from {
+		now := s.vars[name]
+		for _, src := range list {
+			k := src.known
+			if src.expr != nil {
+				k = w.classOf(src.expr, s)
+			}
+			now = min(now, k)
+		}
+		if now != s.vars[name] {
+			s.vars[name], changed = now, true
+		}
+	}
+	return changed
 }
 
 // collector gathers the assignments of one function. A name that a lambda, a
@@ -224,10 +241,10 @@ func (w *rewriter) builtin(id *syntax.Ident, name string) bool {
 	return id != nil && id.Name == name && !w.bound[name]
 }
 
-func (w *rewriter) classOf(e syntax.Expr, vars classes) class {
+func (w *rewriter) classOf(e syntax.Expr, s *scope) class {
 	switch e := e.(type) {
 	case *syntax.ParenExpr:
-		return w.classOf(e.X, vars)
+		return w.classOf(e.X, s)
 	case *syntax.Literal:
 		switch e.Value.(type) {
 		case int64, float64:
@@ -237,14 +254,14 @@ func (w *rewriter) classOf(e syntax.Expr, vars classes) class {
 			return number
 		}
 	case *syntax.Ident:
-		return vars[e.Name]
+		return s.vars[e.Name]
 	case *syntax.UnaryExpr:
 		switch e.Op {
 		case syntax.MINUS, syntax.PLUS:
-			return w.classOf(e.X, vars)
+			return w.classOf(e.X, s)
 		}
 	case *syntax.CondExpr:
-		return min(w.classOf(e.True, vars), w.classOf(e.False, vars))
+		return min(w.classOf(e.True, s), w.classOf(e.False, s))
 	case *syntax.CallExpr:
 		fn, _ := e.Fn.(*syntax.Ident)
 		switch {
@@ -254,7 +271,14 @@ func (w *rewriter) classOf(e syntax.Expr, vars classes) class {
 			return number
 		}
 	case *syntax.BinaryExpr:
-		return arithmetic(e.Op, w.classOf(e.X, vars), w.classOf(e.Y, vars))
+		if c, ok := s.memo[e]; ok {
+			return c
+		}
+		c := arithmetic(e.Op, w.classOf(e.X, s), w.classOf(e.Y, s))
+		if s.memo != nil {
+			s.memo[e] = c
+		}
+		return c
 	}
 	return unknown
 }

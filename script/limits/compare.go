@@ -28,7 +28,7 @@ type comparand struct {
 func (c *comparand) Type() string { return c.v.Type() }
 
 func (c *comparand) CompareSameType(op syntax.Token, y starlark.Value, depth int) (bool, error) {
-	return newComparer(op.String()).compare(op, c.v, y, depth)
+	return newComparer(op.String()+": ").compare(op, c.v, y, depth)
 }
 
 // haystack wraps the right side of x in y if searching it could take long.
@@ -52,7 +52,7 @@ func (h *haystack) Has(y starlark.Value) (bool, error) {
 	if cheap(y) {
 		return h.v.(starlark.Container).Has(y)
 	}
-	i, err := newComparer("in").find(h.v, y, 0, h.v.Len())
+	i, err := newComparer("in: ").find(h.v, y, 0, h.v.Len())
 	return i >= 0, err
 }
 
@@ -71,7 +71,7 @@ func cheap(y starlark.Value) bool {
 
 // comparer compares values as the interpreter does, within a budget.
 type comparer struct {
-	what  string
+	what  string // prefix of its own error
 	nodes int
 	bytes int
 }
@@ -112,7 +112,7 @@ func (c *comparer) compare(op syntax.Token, x, y starlark.Value, depth int) (boo
 		}
 	}
 	if c.nodes < 0 || c.bytes < 0 {
-		return false, fmt.Errorf("%s: comparing takes too long: more than %d values or %d bytes, counting shared parts again", c.what, maxNodes, maxCompared)
+		return false, fmt.Errorf("%scomparing takes too long: more than %d values or %d bytes, counting shared parts again", c.what, maxNodes, maxCompared)
 	}
 	switch x := x.(type) {
 	case *starlark.List:
@@ -170,10 +170,8 @@ func (c *comparer) dicts(x, y *starlark.Dict, depth int) (bool, error) {
 	if x.Len() != y.Len() {
 		return false, nil
 	}
-	if x.Len() >= crowdedFrom {
-		if err := uncrowded(c.what, y, y.Len()); err != nil {
-			return false, err
-		}
+	if err := c.keys(y, y.Len()); err != nil {
+		return false, err
 	}
 	for k, xv := range x.Entries() {
 		c.nodes--
@@ -211,14 +209,14 @@ func (c *comparer) structs(x, y *starlarkstruct.Struct, depth int) (bool, error)
 // sets accounts for comparing two sets; the interpreter then does it.
 func (c *comparer) sets(x, y *starlark.Set) error {
 	c.nodes -= min(x.Len(), y.Len())
-	for _, s := range []*starlark.Set{x, y} {
-		if s.Len() >= crowdedFrom {
-			if err := uncrowded(c.what, s, s.Len()); err != nil {
-				return err
-			}
-		}
+	if err := c.keys(x, x.Len()); err != nil {
+		return err
 	}
-	return nil
+	return c.keys(y, y.Len())
+}
+
+func (c *comparer) keys(keys starlark.Iterable, n int) error {
+	return checkKeys(c.what+"comparing", keys, n)
 }
 
 func ordered(op syntax.Token, cmp int) bool {
@@ -240,12 +238,35 @@ func ordered(op syntax.Token, cmp int) bool {
 // Keys whose hashes share their low bits make a table a list: filling one with
 // 100 000 such ints takes half a minute in one step.
 const (
+	directKeys  = 64
 	crowdedFrom = 4096
+	manyKeys    = 1 << 20    // more only where the limit is off; then the loop itself is watched
+	maxHashed   = 512 << 20  // bytes
 	maxCrowd    = 30_000_000 // key comparisons, some 100 ms
 )
 
+// checkKeys refuses keys of a set or dict whose hashing or comparing would take
+// too long in one step. Keys that cannot be hashed are left to whoever inserts
+// them.
+func checkKeys(what string, keys starlark.Iterable, n int) error {
+	if n < directKeys || n > manyKeys {
+		return nil
+	}
+	bytes := 0
+	for k := range starlark.Elements(keys) {
+		if s, ok := k.(starlark.String); ok {
+			if bytes += len(s); bytes > maxHashed {
+				return fmt.Errorf("%s: hashing the keys takes too long: more than %d bytes", what, maxHashed)
+			}
+		}
+	}
+	if n < crowdedFrom {
+		return nil
+	}
+	return uncrowded(what, keys, n)
+}
+
 // uncrowded refuses n keys that would have to be compared too often in one table.
-// Keys that cannot be hashed are left to whoever inserts them.
 func uncrowded(what string, keys starlark.Iterable, n int) error {
 	buckets := 1
 	for 13*buckets < 2*n { // the table's load factor is 6.5

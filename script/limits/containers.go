@@ -23,7 +23,7 @@ func (r *rules) listIndex(l *starlark.List, m *method) (starlark.Value, error) {
 	if y == nil || cheap(y) || len(m.args) > 1 || len(m.kwargs) > 0 {
 		return m.searched(y, l)
 	}
-	i, err := newComparer("index").find(l, y, 0, l.Len())
+	i, err := newComparer("").find(l, y, 0, l.Len())
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
@@ -36,7 +36,7 @@ func (r *rules) listIndex(l *starlark.List, m *method) (starlark.Value, error) {
 // searched lets the interpreter search l, after the cost was found bearable.
 func (m *method) searched(y starlark.Value, l *starlark.List) (starlark.Value, error) {
 	if y != nil && !cheap(y) {
-		if _, err := newComparer(m.native.Name()).find(l, y, 0, l.Len()); err != nil {
+		if _, err := newComparer("").find(l, y, 0, l.Len()); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.native.Name(), err)
 		}
 	}
@@ -112,8 +112,8 @@ func (r *rules) setOther(s *starlark.Set, m *method) (starlark.Value, error) {
 		return r.fill(m, m.native.Name(), s, false)
 	}
 	for _, keys := range append(starlark.Tuple{s}, m.args...) {
-		if it, ok := keys.(starlark.Iterable); ok && starlark.Len(it) >= crowdedFrom {
-			if err := uncrowded(m.native.Name(), it, starlark.Len(it)); err != nil {
+		if it, ok := keys.(starlark.Iterable); ok {
+			if err := checkKeys(m.native.Name(), it, starlark.Len(it)); err != nil {
 				return nil, err
 			}
 		}
@@ -160,10 +160,8 @@ func (r *rules) checkGrowth(thread *starlark.Thread, what string, base starlark.
 	size := 0
 	if base != nil {
 		size = starlark.Len(base)
-		if size >= crowdedFrom {
-			if err := uncrowded(what, base, size); err != nil {
-				return err
-			}
+		if err := checkKeys(what, base, size); err != nil {
+			return err
 		}
 	}
 	most, open := size, false
@@ -173,10 +171,8 @@ func (r *rules) checkGrowth(thread *starlark.Thread, what string, base starlark.
 			return nil // the builtin refuses it
 		}
 		n := starlark.Len(v)
-		if n >= crowdedFrom {
-			if err := uncrowded(what, keys{it, pairs}, n); err != nil {
-				return err
-			}
+		if err := checkKeys(what, keys{it, pairs}, n); err != nil {
+			return err
 		}
 		most += max(n, 0)
 		open = open || n < 0

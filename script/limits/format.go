@@ -13,14 +13,27 @@ func (r *rules) interpolate(x, y starlark.Value) (starlark.Value, error) {
 		if err := r.checkInterpolation(string(f), y); err != nil {
 			return nil, err
 		}
+		return r.text("%")(starlark.Binary(syntax.PERCENT, x, y))
 	}
 	return starlark.Binary(syntax.PERCENT, x, y)
+}
+
+// text checks the exact length of a string that was made: what is measured before
+// may be a few bytes too little.
+func (r *rules) text(what string) func(starlark.Value, error) (starlark.Value, error) {
+	return func(v starlark.Value, err error) (starlark.Value, error) {
+		if s, ok := v.(starlark.String); ok && err == nil {
+			err = r.checkString(what, len(s))
+		}
+		return v, err
+	}
 }
 
 // checkInterpolation measures the text of format % y before any of it is made. A
 // format that does not fit its operand is left for the operator to refuse.
 func (r *rules) checkInterpolation(format string, y starlark.Value) error {
-	m := r.meter("%", r.stringRoom()-len(format))
+	// A conversion such as %s leaves nothing of itself.
+	m := r.meter("%", r.stringRoom()-max(0, len(format)-2*strings.Count(format, "%")))
 	quoted := strings.Contains(format, "%r")
 	if dict, ok := y.(starlark.Mapping); ok && strings.Contains(format, "%(") {
 		return m.namedFields(format, dict)
@@ -51,6 +64,7 @@ func (m *meter) namedFields(format string, dict starlark.Mapping) error {
 		if err != nil || !found {
 			return nil
 		}
+		m.bytes += len(key) + len("()")
 		if err := m.text(v, strings.HasPrefix(rest, "r")); err != nil {
 			return err
 		}
@@ -64,7 +78,7 @@ func (r *rules) format(thread *starlark.Thread, s starlark.String, native *starl
 	if err := m.fields(string(s), args, kwargs); err != nil {
 		return nil, err
 	}
-	return native.CallInternal(thread, args, kwargs)
+	return r.text("format")(native.CallInternal(thread, args, kwargs))
 }
 
 // fields measures each {field}. It stops at what format itself will refuse.
@@ -89,6 +103,7 @@ func (m *meter) fields(format string, args starlark.Tuple, kwargs []starlark.Tup
 		if v == nil {
 			return nil
 		}
+		m.bytes += len(field) + len("{}")
 		if err := m.text(v, strings.HasPrefix(conv, "r")); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import "go.starlark.net/syntax"
 func (w *rewriter) harmless(op syntax.Token, ex, ey syntax.Expr, x, y class) bool {
 	switch op {
 	case syntax.PLUS:
-		return max(x, y) != unknown || isText(ex) && isText(ey) || shortDisplay(ey)
+		return max(x, y) != unknown || shortDisplay(ey)
 	case syntax.STAR:
 		return min(x, y) == small
 	case syntax.PERCENT, syntax.PIPE, syntax.CIRCUMFLEX:
@@ -21,18 +21,6 @@ func (w *rewriter) harmless(op syntax.Token, ex, ey syntax.Expr, x, y class) boo
 		return w.plain(ey)
 	}
 	return true
-}
-
-// isText tells whether e is a string literal or a sum of such; the compiler
-// joins those.
-func isText(e syntax.Expr) bool {
-	switch e := unparen(e).(type) {
-	case *syntax.Literal:
-		return e.Token == syntax.STRING || e.Token == syntax.BYTES
-	case *syntax.BinaryExpr:
-		return e.Op == syntax.PLUS && isText(e.X) && isText(e.Y)
-	}
-	return false
 }
 
 // plain tells whether comparing anything with e is cheap: a literal, None, True,
@@ -78,13 +66,13 @@ func shortDisplay(e syntax.Expr) bool {
 
 // severalNested tells whether a tuple display could hold two tuples, which is
 // what makes its size grow exponentially.
-func (w *rewriter) severalNested(list []syntax.Expr, vars classes) bool {
+func (w *rewriter) severalNested(list []syntax.Expr, s *scope) bool {
 	n := 0
 	for _, e := range list {
 		switch unparen(e).(type) {
 		case *syntax.Literal, *syntax.ListExpr, *syntax.DictExpr, *syntax.Comprehension, *syntax.LambdaExpr:
 		default:
-			if w.classOf(e, vars) == unknown {
+			if w.classOf(e, s) == unknown {
 				n++
 			}
 		}

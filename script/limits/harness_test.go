@@ -48,7 +48,7 @@ func call(src string, checked bool, l Limits) outcome {
 	var out outcome
 	thread := &starlark.Thread{Name: "t", Print: func(_ *starlark.Thread, s string) { out.printed += s + "\n" }}
 	thread.SetMaxExecutionSteps(5_000_000)
-	g, err := program(src, checked, l, nil)
+	g, err := program(src, checked, l, starlark.StringDict{"attempt": starlark.NewBuiltin("attempt", attempt)})
 	if err == nil {
 		var v starlark.Value
 		if v, err = starlark.Call(thread, g["f"], nil, nil); err == nil {
@@ -59,6 +59,15 @@ func call(src string, checked bool, l Limits) outcome {
 		out.err = err.Error()
 	}
 	return out
+}
+
+// attempt(fn) is what fn returns, or its error as text.
+func attempt(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	v, err := starlark.Call(thread, args[0], nil, nil)
+	if err != nil {
+		return starlark.String(err.Error() + " at " + position(err)), nil
+	}
+	return v, nil
 }
 
 // position of the innermost frame in the file.
@@ -85,13 +94,13 @@ type guardedCall struct {
 	err       error
 }
 
-func start(fn starlark.Value, deadline time.Duration, w *Watchdog) *guardedCall {
+func start(fn starlark.Value, steps uint64, deadline time.Duration, w *Watchdog) *guardedCall {
 	c := &guardedCall{done: make(chan struct{})}
 	c.thread = &starlark.Thread{Name: "plugin", Print: func(*starlark.Thread, string) {}}
 	var ticks atomic.Uint64
 	c.thread.OnMaxSteps = func(t *starlark.Thread) {
 		ticks.Add(1)
-		if t.Steps >= 5_000_000 {
+		if t.Steps >= steps {
 			c.cancel("too many steps")
 		}
 		t.SetMaxExecutionSteps(t.Steps + 10_000)

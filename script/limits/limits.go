@@ -46,7 +46,7 @@ type rules struct {
 	// pulse is an empty function. Calling it makes the interpreter look at the
 	// thread's cancellation and step count, which a builtin cannot see.
 	pulse   starlark.Value
-	factors [factorHigh - factorLow + 1]*operand
+	factors []operand // by value, from factorLow
 }
 
 // Multiplying and shifting by these costs no allocation.

@@ -59,8 +59,10 @@ func (r *rules) operatorGuards() starlark.StringDict {
 			return &operand{v: y, apply: apply}, nil
 		}}
 	}
+	r.factors = make([]operand, factorHigh-factorLow+1)
+	times := operation(r.times)
 	for i := range r.factors {
-		r.factors[i] = &operand{v: starlark.MakeInt(i + factorLow), apply: r.times}
+		r.factors[i] = operand{v: starlark.MakeInt(i + factorLow), apply: times}
 	}
 	return starlark.StringDict{
 		operatorGuard(syntax.PLUS):       wrap(r.plus),
@@ -171,7 +173,7 @@ func (r *rules) factor(y starlark.Value) (starlark.Value, error) {
 	switch v := y.(type) {
 	case starlark.Int:
 		if n, ok := v.Int64(); ok && n >= factorLow && n <= factorHigh {
-			return r.factors[n-factorLow], nil
+			return &r.factors[n-factorLow], nil
 		}
 	case starlark.Float, starlark.Bool, starlark.NoneType:
 		return y, nil

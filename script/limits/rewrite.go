@@ -1,6 +1,10 @@
 package limits
 
-import "go.starlark.net/syntax"
+import (
+	"slices"
+
+	"go.starlark.net/syntax"
+)
 
 // Rewrite replaces, in place, every operation of f that could grow without bound
 // by a checked one. It must run after the declarations were read and before f is
@@ -20,7 +24,7 @@ import "go.starlark.net/syntax"
 // can write one.
 func Rewrite(f *syntax.File) {
 	w := &rewriter{bound: boundNames(f)}
-	w.stmts(f.Stmts, nil)
+	w.stmts(f.Stmts, newScope())
 }
 
 type rewriter struct {
@@ -32,54 +36,54 @@ func guarded(name string, pos syntax.Position, e syntax.Expr) syntax.Expr {
 	return &syntax.BinaryExpr{X: &syntax.Ident{NamePos: pos, Name: name}, OpPos: pos, Op: syntax.GTGT, Y: e}
 }
 
-func (w *rewriter) stmts(list []syntax.Stmt, vars classes) {
+func (w *rewriter) stmts(list []syntax.Stmt, sc *scope) {
 	for _, s := range list {
-		w.stmt(s, vars)
+		w.stmt(s, sc)
 	}
 }
 
-func (w *rewriter) stmt(s syntax.Stmt, vars classes) {
+func (w *rewriter) stmt(s syntax.Stmt, sc *scope) {
 	switch s := s.(type) {
 	case *syntax.AssignStmt:
-		w.assign(s, vars)
+		w.assign(s, sc)
 	case *syntax.DefStmt:
-		w.params(s.Params, vars)
+		w.params(s.Params, sc)
 		w.stmts(s.Body, w.classify(s.Params, s.Body))
 		s.Body = checkVarargs(s.Params, s.Body)
 	case *syntax.ExprStmt:
-		s.X = w.expr(s.X, vars)
+		s.X = w.expr(s.X, sc)
 	case *syntax.ForStmt:
-		s.X = w.expr(s.X, vars)
-		w.target(s.Vars, vars)
-		w.stmts(s.Body, vars)
+		s.X = w.expr(s.X, sc)
+		w.target(s.Vars, sc)
+		w.stmts(s.Body, sc)
 	case *syntax.WhileStmt:
-		s.Cond = w.expr(s.Cond, vars)
-		w.stmts(s.Body, vars)
+		s.Cond = w.expr(s.Cond, sc)
+		w.stmts(s.Body, sc)
 	case *syntax.IfStmt:
-		s.Cond = w.expr(s.Cond, vars)
-		w.stmts(s.True, vars)
-		w.stmts(s.False, vars)
+		s.Cond = w.expr(s.Cond, sc)
+		w.stmts(s.True, sc)
+		w.stmts(s.False, sc)
 	case *syntax.ReturnStmt:
 		if s.Result != nil {
-			s.Result = w.expr(s.Result, vars)
+			s.Result = w.expr(s.Result, sc)
 		}
 	}
 }
 
-func (w *rewriter) assign(s *syntax.AssignStmt, vars classes) {
-	w.target(s.LHS, vars)
+func (w *rewriter) assign(s *syntax.AssignStmt, sc *scope) {
+	w.target(s.LHS, sc)
 	if s.Op == syntax.EQ {
 		if t, ok := unparen(s.RHS).(*syntax.TupleExpr); ok && isPattern(s.LHS) {
-			w.exprs(t.List, vars) // taken apart at once, never kept
+			w.exprs(t.List, sc) // taken apart at once, never kept
 			return
 		}
-		s.RHS = w.expr(s.RHS, vars)
+		s.RHS = w.expr(s.RHS, sc)
 		return
 	}
 	op := s.Op - syntax.PLUS_EQ + syntax.PLUS
-	x, y := w.classOf(s.LHS, vars), w.classOf(s.RHS, vars)
+	x, y := w.classOf(s.LHS, sc), w.classOf(s.RHS, sc)
 	harmless := w.harmless(op, s.LHS, s.RHS, x, y)
-	s.RHS = w.operand(op, s.RHS, vars)
+	s.RHS = w.operand(op, s.RHS, sc, !harmless)
 	if harmless {
 		return
 	}
@@ -110,144 +114,147 @@ func (w *rewriter) assignLeft(s *syntax.AssignStmt, op syntax.Token) {
 }
 
 // target rewrites what is evaluated inside the left side of an assignment.
-func (w *rewriter) target(e syntax.Expr, vars classes) {
+func (w *rewriter) target(e syntax.Expr, sc *scope) {
 	switch e := e.(type) {
 	case *syntax.ParenExpr:
-		w.target(e.X, vars)
+		w.target(e.X, sc)
 	case *syntax.TupleExpr:
 		for _, x := range e.List {
-			w.target(x, vars)
+			w.target(x, sc)
 		}
 	case *syntax.ListExpr:
 		for _, x := range e.List {
-			w.target(x, vars)
+			w.target(x, sc)
 		}
 	case *syntax.IndexExpr:
-		e.X, e.Y = w.expr(e.X, vars), w.expr(e.Y, vars)
+		e.X, e.Y = w.expr(e.X, sc), w.expr(e.Y, sc)
 	case *syntax.DotExpr:
-		e.X = w.expr(e.X, vars)
+		e.X = w.expr(e.X, sc)
 	}
 }
 
-func (w *rewriter) params(params []syntax.Expr, vars classes) {
+func (w *rewriter) params(params []syntax.Expr, sc *scope) {
 	for _, p := range params {
 		if b, ok := p.(*syntax.BinaryExpr); ok {
-			b.Y = w.expr(b.Y, vars)
+			b.Y = w.expr(b.Y, sc)
 		}
 	}
 }
 
-func (w *rewriter) exprs(list []syntax.Expr, vars classes) {
+func (w *rewriter) exprs(list []syntax.Expr, sc *scope) {
 	for i, e := range list {
-		list[i] = w.expr(e, vars)
+		list[i] = w.expr(e, sc)
 	}
 }
 
-func (w *rewriter) expr(e syntax.Expr, vars classes) syntax.Expr {
+func (w *rewriter) expr(e syntax.Expr, sc *scope) syntax.Expr {
 	switch e := e.(type) {
 	case *syntax.BinaryExpr:
-		return w.binary(e, vars)
+		return w.binary(e, sc)
 	case *syntax.CallExpr:
-		w.call(e, vars)
+		w.call(e, sc)
 	case *syntax.DotExpr:
-		e.X = w.expr(e.X, vars)
+		e.X = w.expr(e.X, sc)
 		if guardedMethods[e.Name.Name] {
 			return guarded(methodGuard(e.Name.Name), e.Dot, e.X)
 		}
 	case *syntax.IndexExpr:
-		e.X, e.Y = w.expr(e.X, vars), w.expr(e.Y, vars)
+		e.X, e.Y = w.expr(e.X, sc), w.expr(e.Y, sc)
 	case *syntax.SliceExpr:
-		e.X = w.expr(e.X, vars)
+		e.X = w.expr(e.X, sc)
 		for _, p := range []*syntax.Expr{&e.Lo, &e.Hi, &e.Step} {
 			if *p != nil {
-				*p = w.expr(*p, vars)
+				*p = w.expr(*p, sc)
 			}
 		}
 	case *syntax.ParenExpr:
-		e.X = w.expr(e.X, vars)
+		e.X = w.expr(e.X, sc)
 	case *syntax.UnaryExpr:
 		if e.X != nil {
-			e.X = w.expr(e.X, vars)
+			e.X = w.expr(e.X, sc)
 		}
 	case *syntax.CondExpr:
-		e.Cond, e.True, e.False = w.expr(e.Cond, vars), w.expr(e.True, vars), w.expr(e.False, vars)
+		e.Cond, e.True, e.False = w.expr(e.Cond, sc), w.expr(e.True, sc), w.expr(e.False, sc)
 	case *syntax.ListExpr:
-		w.exprs(e.List, vars)
+		w.exprs(e.List, sc)
 	case *syntax.TupleExpr:
-		check := w.severalNested(e.List, vars)
-		w.exprs(e.List, vars)
+		check := w.severalNested(e.List, sc)
+		w.exprs(e.List, sc)
 		if check {
 			return guarded(tupleGuard, syntax.Start(e), e)
 		}
 	case *syntax.DictExpr:
 		for _, x := range e.List {
-			w.entry(x, vars)
+			w.entry(x, sc)
 		}
 	case *syntax.Comprehension:
-		w.comprehension(e, vars)
+		w.comprehension(e, sc)
 	case *syntax.LambdaExpr:
-		w.params(e.Params, vars)
-		e.Body = w.expr(e.Body, vars)
+		w.params(e.Params, sc)
+		e.Body = w.expr(e.Body, sc)
 		checkLambdaVarargs(e)
 	}
 	return e
 }
 
-func (w *rewriter) entry(e syntax.Expr, vars classes) {
+func (w *rewriter) entry(e syntax.Expr, sc *scope) {
 	if d, ok := e.(*syntax.DictEntry); ok {
-		d.Key, d.Value = w.expr(d.Key, vars), w.expr(d.Value, vars)
+		d.Key, d.Value = w.expr(d.Key, sc), w.expr(d.Value, sc)
 	}
 }
 
-func (w *rewriter) comprehension(e *syntax.Comprehension, vars classes) {
+func (w *rewriter) comprehension(e *syntax.Comprehension, sc *scope) {
 	if e.Curly {
-		w.entry(e.Body, vars)
+		w.entry(e.Body, sc)
 	} else {
-		e.Body = w.expr(e.Body, vars)
+		e.Body = w.expr(e.Body, sc)
 	}
 	for _, c := range e.Clauses {
 		switch c := c.(type) {
 		case *syntax.ForClause:
-			w.target(c.Vars, vars)
-			c.X = w.expr(c.X, vars)
+			w.target(c.Vars, sc)
+			c.X = w.expr(c.X, sc)
 		case *syntax.IfClause:
-			c.Cond = w.expr(c.Cond, vars)
+			c.Cond = w.expr(c.Cond, sc)
 		}
 	}
 }
 
-func (w *rewriter) call(e *syntax.CallExpr, vars classes) {
+func (w *rewriter) call(e *syntax.CallExpr, sc *scope) {
 	if d, ok := e.Fn.(*syntax.DotExpr); ok && harmlessCall(d.Name.Name, e.Args) {
-		d.X = w.expr(d.X, vars)
+		d.X = w.expr(d.X, sc)
 	} else {
-		e.Fn = w.expr(e.Fn, vars)
+		e.Fn = w.expr(e.Fn, sc)
 	}
 	for i, arg := range e.Args {
 		switch a := arg.(type) {
 		case *syntax.BinaryExpr:
 			if a.Op == syntax.EQ {
-				a.Y = w.expr(a.Y, vars)
+				a.Y = w.expr(a.Y, sc)
 				continue
 			}
 		case *syntax.UnaryExpr:
 			if a.Op == syntax.STAR {
-				a.X = guarded(starGuard, a.OpPos, w.expr(a.X, vars))
+				a.X = guarded(starGuard, a.OpPos, w.expr(a.X, sc))
 				continue
 			}
 		}
-		e.Args[i] = w.expr(arg, vars)
+		e.Args[i] = w.expr(arg, sc)
 	}
 }
 
-func (w *rewriter) binary(e *syntax.BinaryExpr, vars classes) syntax.Expr {
-	x, y := w.classOf(e.X, vars), w.classOf(e.Y, vars)
-	harmless := w.harmless(e.Op, e.X, e.Y, x, y)
-	e.X, e.Y = w.expr(e.X, vars), w.operand(e.Op, e.Y, vars)
+func (w *rewriter) binary(e *syntax.BinaryExpr, sc *scope) syntax.Expr {
+	if e.Op == syntax.PLUS {
+		w.sum(e, sc, false)
+		return e
+	}
+	harmless := w.harmless(e.Op, e.X, e.Y, w.classOf(e.X, sc), w.classOf(e.Y, sc))
+	e.X, e.Y = w.expr(e.X, sc), w.operand(e.Op, e.Y, sc, false)
 	if harmless {
 		return e
 	}
 	switch e.Op {
-	case syntax.PLUS, syntax.STAR, syntax.PIPE, syntax.CIRCUMFLEX:
+	case syntax.STAR, syntax.PIPE, syntax.CIRCUMFLEX:
 		e.Y = guarded(operatorGuard(e.Op), e.OpPos, e.Y)
 	case syntax.PERCENT, syntax.LTLT:
 		// These take any right operand, so only the left one can be told apart.
@@ -260,16 +267,71 @@ func (w *rewriter) binary(e *syntax.BinaryExpr, vars classes) syntax.Expr {
 	return e
 }
 
+// sum rewrites a + b + c. Short literals among the operands are left alone where
+// another addition of the sum is guarded, or the sum as a whole: later is true if
+// what is made of it is.
+func (w *rewriter) sum(e *syntax.BinaryExpr, sc *scope, later bool) {
+	var adds []*syntax.BinaryExpr // outermost first
+	for next := e; next != nil; {
+		adds = append(adds, next)
+		inner, _ := unparen(next.X).(*syntax.BinaryExpr)
+		if inner == nil || inner.Op != syntax.PLUS {
+			break
+		}
+		next = inner
+	}
+	first := adds[len(adds)-1]
+	allText, values := isShortText(first.X), 1
+	if allText {
+		values = 0
+	}
+	var open *syntax.BinaryExpr // the last addition of a literal left unguarded
+	guard := map[*syntax.BinaryExpr]bool{}
+	for _, add := range slices.Backward(adds) {
+		text := isShortText(add.Y)
+		if !text {
+			values++
+		}
+		if w.harmless(add.Op, add.X, add.Y, w.classOf(add.X, sc), w.classOf(add.Y, sc)) || text && allText {
+			continue
+		}
+		allText = false
+		if text {
+			open = add
+		} else {
+			guard[add] = true
+		}
+	}
+	if later && values <= 1 {
+		clear(guard)
+	} else if open != nil && len(guard) == 0 && !later {
+		guard[open] = true
+	}
+	first.X = w.expr(first.X, sc)
+	for _, add := range slices.Backward(adds) {
+		add.Y = w.expr(add.Y, sc)
+		if guard[add] {
+			add.Y = guarded(operatorGuard(syntax.PLUS), add.OpPos, add.Y)
+		}
+	}
+}
+
 // operand rewrites the right side of an operator. The tuple of a format is read
 // by the guard of % itself, so building it is not checked twice.
-func (w *rewriter) operand(op syntax.Token, e syntax.Expr, vars classes) syntax.Expr {
-	if op == syntax.PERCENT {
-		if t, ok := unparen(e).(*syntax.TupleExpr); ok {
-			w.exprs(t.List, vars)
+func (w *rewriter) operand(op syntax.Token, e syntax.Expr, sc *scope, later bool) syntax.Expr {
+	switch x := unparen(e).(type) {
+	case *syntax.TupleExpr:
+		if op == syntax.PERCENT {
+			w.exprs(x.List, sc)
+			return e
+		}
+	case *syntax.BinaryExpr:
+		if op == syntax.PLUS && x.Op == syntax.PLUS {
+			w.sum(x, sc, later)
 			return e
 		}
 	}
-	return w.expr(e, vars)
+	return w.expr(e, sc)
 }
 
 // checkVarargs makes the tuple of a *args parameter pass the guard of tuples: a

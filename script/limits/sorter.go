@@ -14,6 +14,7 @@ type sorter struct {
 	r      *rules
 	thread *starlark.Thread
 	what   string
+	prefix string // of an error that is not wrapped
 	loop   work
 	values []starlark.Value
 	keys   []starlark.Value // values itself without a key function
@@ -34,13 +35,14 @@ func (s *sorter) compare(op syntax.Token, x, y starlark.Value) (bool, error) {
 	default:
 		return starlark.Compare(op, x, y)
 	}
-	c := newComparer(s.what)
+	c := newComparer(s.prefix)
 	ok, err := c.compare(op, x, y, starlark.CompareLimit)
 	s.loop.n += maxNodes - c.nodes + (maxCompared-c.bytes)>>8
 	return ok, err
 }
 
 func (s *sorter) sorted(in starlark.Iterable, key starlark.Callable, reverse bool) (starlark.Value, error) {
+	s.prefix = s.what + ": "
 	v, w, err := s.r.bounded(s.thread, s.what, in, s.r.List, "list")
 	if err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func (b *byKey) Less(i, j int) bool {
 	}
 	less, err := b.compare(syntax.LT, b.keys[i], b.keys[j])
 	b.err = err
-	return less
+	return less && err == nil
 }
 
 func (b *byKey) Swap(i, j int) {
