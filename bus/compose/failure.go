@@ -2,7 +2,10 @@ package compose
 
 import "fmt"
 
-// maxTries is how often a mount is applied between two outside changes.
+// maxTries is how often a mount may be at odds with the others between two
+// outside changes: how often it may fail, and how often it may load when its
+// children undo it. Nothing else can go on for ever, so who is merely dragged
+// along is not counted.
 const maxTries = 4
 
 // failure is why a mount failed by itself, and with which providers: it belongs
@@ -10,8 +13,8 @@ const maxTries = 4
 type failure struct {
 	reason string
 	with   []provider // by required need, in order
-	// contradiction: it was undone or would be retried too often for one
-	// outside change to be the cause.
+	// contradiction: it ran out of tries. It stays reported until a try is given,
+	// since where the others ended depends on it.
 	contradiction string
 	// clean: it did not fail, it only was undone too often.
 	clean bool
@@ -128,12 +131,8 @@ func (g *graph) reconsider() {
 // m watching all that the answer depends on.
 func (g *graph) retry(m *mount) bool {
 	f := m.failure
-	if f.contradiction != "" {
-		f.contradiction = ""
-		g.mark(m)
-	}
-	if f.clean {
-		return true
+	if f.clean || f.contradiction != "" {
+		return true // as soon as it has tries again
 	}
 	m.trial = true
 	g.begin()
@@ -148,6 +147,13 @@ func (g *graph) retry(m *mount) bool {
 		}
 	}
 	now := m.providers(owning)
+	if !owns {
+		for _, b := range m.offers {
+			if b.owner != nil && b.owner != m {
+				m.rival = b.owner
+			}
+		}
+	}
 	idle := false
 	for i := range m.needs {
 		n := &m.needs[i]
@@ -187,8 +193,10 @@ func same(a, b []provider) bool {
 // gives m its tries back.
 func (g *graph) contradict(m *mount) {
 	g.contradicted = append(g.contradicted, m)
-	m.failure.contradiction = contradiction(m)
-	g.mark(m)
+	if m.failure.contradiction == "" {
+		m.failure.contradiction = contradiction(m)
+		g.mark(m)
+	}
 }
 
 func contradiction(m *mount) string {

@@ -278,6 +278,4 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-var (
-	_ fataler = (*testing.T)(nil)
-)
+var _ fataler = (*testing.T)(nil)

@@ -50,7 +50,7 @@ func (g *graph) bringUp() bool {
 		if m.gone || !m.loadable() {
 			continue
 		}
-		if g.triesOf(m) >= maxTries {
+		if g.triesOf(m) >= maxTries && m.bears {
 			g.fail(m, &failure{clean: true, with: m.providers(serving)})
 			g.reclaim(m)
 			g.idle(m)
@@ -169,7 +169,7 @@ func (g *graph) publishLoad(m *mount, l *load) {
 	g.store.Commit(adds...)
 	for i := range l.entries {
 		if child := l.entries[i].child; child != nil {
-			child.parent = m
+			child.parent, m.bears = m, true
 			g.r.know(child.id)
 			g.accept(child)
 		}
@@ -246,38 +246,48 @@ func (m *mount) orphaned() bool {
 }
 
 // unwind runs undos from the last to the first, until one has to be waited for.
+// Entries of the store with no undo between them go in one step.
 func (g *graph) unwind(l *load) {
 	l.began = true
+	var removes []bus.Op
 	for len(l.entries) > 0 {
 		last := len(l.entries) - 1
 		e := l.entries[last]
 		if c := e.child; c != nil && l.standing && !c.gone {
-			l.waiting = c
-			if c.load != nil {
-				c.load.released = true
-			}
-			if c.removed || c.load != nil && c.load.leaving {
-				c.removed = true
-				g.reclaim(c)
-				if c.load != nil {
-					g.descend(c.load)
-				}
-			} else {
-				g.dismiss(c)
-			}
+			g.store.Commit(removes...)
+			g.takeChild(l, c)
 			return
 		}
 		l.entries[last] = entry{}
 		l.entries = l.entries[:last]
 		if e.remove != nil && l.standing {
-			g.store.Commit(e.remove)
+			removes = append(removes, e.remove)
 		}
 		if e.undo != nil {
+			g.store.Commit(removes...)
 			g.undo(l, e)
 			return
 		}
 	}
+	g.store.Commit(removes...)
 	g.unloaded(l)
+}
+
+// takeChild has a child go before the next undo of its parent.
+func (g *graph) takeChild(parent *load, c *mount) {
+	parent.waiting = c
+	if c.load != nil {
+		c.load.released = true
+	}
+	if c.load == nil || !c.load.leaving {
+		g.dismiss(c)
+		return
+	}
+	if !c.removed { // it is leaving for another reason and would have come back
+		c.removed = true
+		g.reclaim(c)
+	}
+	g.descend(c.load)
 }
 
 func (g *graph) undo(l *load, e entry) {

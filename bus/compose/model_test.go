@@ -256,7 +256,7 @@ func (m *model) bringUp(n *modelMount, own map[modelKey]*modelMount) bool {
 		contents = append(contents, o.s.content())
 		view = append(view, o.inst)
 	}
-	if n.tries++; n.tries > 4 {
+	if n.tries++; n.tries > 4 && len(n.s.children) > 0 {
 		m.unstable = true
 		return true
 	}

@@ -27,6 +27,7 @@ type mount struct {
 	stuck   string // why it was failed from outside
 	failure *failure
 	trial   bool // counts as not failed while a retry is weighed
+	bears   bool // it has mounted children
 	tries   int  // applies since the outside change number epoch
 	epoch   uint64
 	rival   *mount // whom it last lost a key to or took one from
