@@ -179,6 +179,9 @@ func flagged(path, cwd string, index int) File {
 	f := File{Origin: Flag, Index: index, Path: path}
 	info, err := os.Stat(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Name = stem(path)
+		f.Err = fmt.Errorf("--plugin: there is no file %s", path)
 	case err != nil:
 		f.Name = stem(path)
 		f.Err = fmt.Errorf("--plugin: %w", err)

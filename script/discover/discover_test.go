@@ -127,7 +127,7 @@ func TestFind(t *testing.T) {
 			flags: []string{"nowhere.star"},
 			want: []string{
 				`home a b home/plugins/a b.star error: a plugin name has letters, digits, '.', '_' and '-' only, at most 40: rename "a b"`,
-				"flag nowhere nowhere.star error: --plugin: stat nowhere.star: no such file or directory",
+				"flag nowhere nowhere.star error: --plugin: there is no file nowhere.star",
 			},
 		},
 		{

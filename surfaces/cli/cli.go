@@ -9,12 +9,16 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 
 	ucli "github.com/urfave/cli/v2"
 
+	"starling/agent"
 	"starling/agent/harness"
+	"starling/bus/view"
+	"starling/script/discover"
 	"starling/surfaces/headless"
 )
 
@@ -33,9 +37,14 @@ type Process struct {
 // ends its context; a second one ends the process at once.
 func System() Process {
 	// A reader that left is an error of the write, not the death of the process:
-	// the session is still closed.
-	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// the session is still closed. The signal is caught and not ignored, since
+	// commands that tools start would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop)
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -95,7 +104,7 @@ func usage(format string, args ...any) error {
 
 // Main runs the program and returns its exit status.
 func Main(args []string, p Process) int {
-	app := newApp(p)
+	app := newApp(args, p)
 	err := app.RunContext(p.Context, args)
 	var e exit
 	switch {
@@ -103,16 +112,16 @@ func Main(args []string, p Process) int {
 		return headless.ExitOK
 	case errors.As(err, &e):
 		if e.err != nil {
-			fmt.Fprintf(p.Stderr, "starling: %v\n", e.err)
+			fmt.Fprintf(p.Stderr, "starling: %s\n", view.Clean(e.err.Error()))
 		}
 		return e.code
 	}
 	// What urfave/cli itself found wrong with the flags.
-	fmt.Fprintf(p.Stderr, "starling: %v; see starling --help\n", err)
+	fmt.Fprintf(p.Stderr, "starling: %s; see starling --help\n", view.Clean(err.Error()))
 	return headless.ExitUsage
 }
 
-func newApp(p Process) *ucli.App {
+func newApp(args []string, p Process) *ucli.App {
 	return &ucli.App{
 		Name:                   "starling",
 		Usage:                  "a coding agent whose every behaviour is a small Starlark plugin",
@@ -128,18 +137,18 @@ func newApp(p Process) *ucli.App {
 		Flags: []ucli.Flag{
 			&ucli.StringFlag{Name: "print", Aliases: []string{"p"}, Usage: "run `PROMPT` once and print the answer"},
 			&ucli.StringFlag{Name: "model", Usage: "`NAME` of the model: demo, or script:FILE for a scenario file"},
-			&ucli.IntFlag{Name: "max-turns", Usage: "end a run after `N` turns (default 64)"},
+			&ucli.IntFlag{Name: "max-turns", Usage: "end a run after `N` turns", DefaultText: strconv.Itoa(agent.DefaultMaxTurns)},
 			&ucli.StringSliceFlag{Name: "plugin", Usage: "load the plugin at `PATH` too (repeatable, commas); counts as approved"},
-			&ucli.BoolFlag{Name: "no-plugins", Usage: "load no plugin but those of --plugin"},
-			&ucli.BoolFlag{Name: "list-plugins", Usage: "list every plugin with the state it would reach, and run nothing"},
-			&ucli.BoolFlag{Name: "json", Usage: "with --list-plugins: as JSON"},
-			&ucli.BoolFlag{Name: "quiet", Usage: "no progress lines on stderr"},
+			&ucli.BoolFlag{Name: "no-plugins", Usage: "load no plugin but those of --plugin", DisableDefaultText: true},
+			&ucli.BoolFlag{Name: "list-plugins", Usage: "list every plugin with the state it would reach, and run nothing", DisableDefaultText: true},
+			&ucli.BoolFlag{Name: "json", Usage: "with --list-plugins: as JSON", DisableDefaultText: true},
+			&ucli.BoolFlag{Name: "quiet", Usage: "no progress lines on stderr", DisableDefaultText: true},
 		},
-		Action: func(c *ucli.Context) error { return root(c, p) },
+		Action: func(c *ucli.Context) error { return root(c, args, p) },
 	}
 }
 
-func root(c *ucli.Context, p Process) error {
+func root(c *ucli.Context, args []string, p Process) error {
 	o := options(c, p)
 	if c.Bool("list-plugins") {
 		return listPlugins(c, p, o)
@@ -147,8 +156,14 @@ func root(c *ucli.Context, p Process) error {
 	if c.Bool("json") {
 		return usage("--json goes with --list-plugins")
 	}
-	prompt, err := promptOf(c)
+	if c.IsSet("max-turns") && c.Int("max-turns") < 1 {
+		return usage("--max-turns needs a number of at least 1")
+	}
+	prompt, err := promptOf(c, args)
 	if err != nil {
+		return err
+	}
+	if err := namedPlugins(o); err != nil {
 		return err
 	}
 	return runOnce(c.Context, p, o, prompt, c.Bool("quiet"))
@@ -163,10 +178,27 @@ func options(c *ucli.Context, p Process) harness.Options {
 	}
 }
 
-// promptOf returns the prompt of -p or of the words after the options.
-func promptOf(c *ucli.Context) (string, error) {
+// namedPlugins checks that every --plugin names a plugin: a guard that a script
+// asks for by a wrong name must not be missing in silence.
+func namedPlugins(o harness.Options) error {
+	found, err := discover.Find(discover.Options{Cwd: o.Cwd, Flags: o.Plugins})
+	if err != nil {
+		return exit{headless.ExitUsage, err}
+	}
+	for _, f := range found.Files {
+		if f.Err != nil {
+			return exit{headless.ExitUsage, f.Err}
+		}
+	}
+	return nil
+}
+
+// promptOf returns the prompt of -p or of the words after the options. args is
+// the whole command line.
+func promptOf(c *ucli.Context, args []string) (string, error) {
 	words := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
-	switch given := strings.TrimSpace(c.String("print")); {
+	given := strings.TrimSpace(c.String("print"))
+	switch option := strayOption(c, args); {
 	case c.IsSet("print") && words != "":
 		return "", usage("the prompt was given twice, as -p and as %q; give it once (options come before the prompt)", words)
 	case c.IsSet("print") && given == "":
@@ -175,24 +207,50 @@ func promptOf(c *ucli.Context) (string, error) {
 		return given, nil
 	case words == "":
 		return "", usage("give a prompt, as in: starling \"what does main.go do?\" (this version runs headless only)")
-	case strings.HasPrefix(words, "-"):
-		return "", usage("%q looks like an option; options come before the prompt, -- ends them", words)
+	case option != "":
+		return "", usage("%s stands behind the prompt; options come before it (-- before the prompt makes all of it words)", option)
 	}
 	return words, nil
+}
+
+// strayOption returns the first word of the prompt that is an option of
+// starling; "" for none and when -- ended the options.
+func strayOption(c *ucli.Context, args []string) string {
+	words := c.Args().Slice()
+	if end := len(args) - len(words) - 1; end > 0 && args[end] == "--" {
+		return ""
+	}
+	for _, word := range words {
+		if word == "--" {
+			return ""
+		}
+		name, _, _ := strings.Cut(word, "=")
+		for _, f := range c.App.Flags {
+			for _, known := range f.Names() {
+				if name == "--"+known || name == "-"+known {
+					return word
+				}
+			}
+		}
+	}
+	return ""
 }
 
 func runOnce(ctx context.Context, p Process, o harness.Options, prompt string, quiet bool) error {
 	out := headless.New(p.Stdout, p.Stderr, quiet)
 	o.Host, o.Notify, o.Component = "headless", out.Notice, out.Component
 	engine, err := harness.New(ctx, o)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return exit{headless.ExitInterrupted, errors.New("interrupted before the run began")}
+	case err != nil:
 		return exit{headless.ExitUsage, err}
 	}
 	code := out.Run(ctx, engine, prompt)
 	// The composition is taken down also after an interrupt: teardowns have their
 	// own limits.
 	if err := engine.Close(context.WithoutCancel(ctx)); err != nil {
-		fmt.Fprintf(p.Stderr, "starling: at the end: %v\n", err)
+		fmt.Fprintf(p.Stderr, "starling: at the end: %s\n", view.Clean(err.Error()))
 	}
 	if code != headless.ExitOK {
 		return exit{code: code}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"unicode"
 
 	"starling/bus"
 	"starling/bus/compose"
@@ -54,7 +55,7 @@ func (p *Printer) Component(b *bus.Bus) compose.Component {
 			compose.On(s, bus.PortOf(b, event.ToolCall), bus.Listener[event.ToolCallEvent, event.ToolCallAnswer]{
 				Do: func(_ context.Context, e *event.ToolCallEvent) (*event.ToolCallAnswer, error) {
 					if !e.Recheck {
-						p.note("→ %s %s", e.Name, clip(e.ArgumentsJSON))
+						p.note("→ %s %s", view.CleanLine(e.Name), clip(e.ArgumentsJSON))
 					}
 					return nil, nil
 				},
@@ -162,7 +163,10 @@ func command(prompt string) (name, args string, ok bool) {
 	if !ok {
 		return "", "", false
 	}
-	name, args, _ = strings.Cut(rest, " ")
+	name = rest
+	if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
+		name, args = rest[:i], rest[i:]
+	}
 	if name == "" || strings.Contains(name, "/") {
 		return "", "", false
 	}
@@ -176,14 +180,14 @@ func (p *Printer) command(ctx context.Context, d Driver, name, args string) int 
 		p.note("starling: the command was interrupted")
 		return ExitInterrupted
 	case err != nil:
-		p.note("starling: /%s failed: %v", name, err)
+		p.note("starling: /%s failed: %s", name, view.Clean(err.Error()))
 		return ExitFailed
 	case !reply.Found:
 		known := "no plugin offers one"
 		if len(reply.Known) > 0 {
 			known = "there are /" + strings.Join(reply.Known, ", /")
 		}
-		p.note("starling: there is no command /%s; %s", name, known)
+		p.note("starling: there is no command /%s; %s", view.CleanLine(name), known)
 		return ExitUsage
 	}
 	for _, line := range reply.Lines {
@@ -194,8 +198,10 @@ func (p *Printer) command(ctx context.Context, d Driver, name, args string) int 
 	return ExitOK
 }
 
-// answer writes to stdout, with one line end at the end.
+// answer writes to stdout, with one line end at the end. What the model or a
+// plugin says may not steer the terminal it is shown in.
 func (p *Printer) answer(text string) int {
+	text = view.Clean(text)
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
