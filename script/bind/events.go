@@ -127,10 +127,23 @@ func listen[E, A any](topic *bus.Topic[E, A], decode func(p *Plugin, e *E, v sta
 				if err != nil || v == starlark.None {
 					return nil, err
 				}
-				return decode(p, e, v)
+				answer, err := decode(p, e, v)
+				if err != nil {
+					return nil, located(fn, err)
+				}
+				return answer, nil
 			},
 		})
 	}
+}
+
+// located puts the place of the function before an error about what it returned:
+// no line failed, so no line would be named.
+func located(fn starlark.Callable, err error) error {
+	if f, ok := fn.(*starlark.Function); ok {
+		return fmt.Errorf("%s: %w", f.Position(), err)
+	}
+	return err
 }
 
 // observe subscribes to an event whose returns are ignored; one that is not None
