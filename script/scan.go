@@ -26,6 +26,7 @@ func (d *Decl) scan(f *syntax.File, consts constants) {
 	own := topLevel(f) // a name the file itself defines is not the host's
 	events, caps := map[string]bool{}, map[string]bool{}
 	dotted := map[*syntax.Ident]bool{}
+	called := map[*syntax.Ident]bool{}
 	syntax.Walk(f, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
@@ -37,6 +38,7 @@ func (d *Decl) scan(f *syntax.File, consts constants) {
 			if !ok {
 				break
 			}
+			called[id] = true
 			name := ""
 			if keyword != "" {
 				name = argument(n, keyword, consts)
@@ -61,6 +63,9 @@ func (d *Decl) scan(f *syntax.File, consts constants) {
 		case *syntax.Ident:
 			if !dotted[n] && !own[n.Name] && (capabilityFunctions[n.Name] || capabilityModules[n.Name]) {
 				caps[n.Name] = true
+			}
+			if n.Name == "on" && !called[n] && !dotted[n] && !own["on"] {
+				events[""] = true // kept under another name: it may subscribe to anything
 			}
 		}
 		return true
