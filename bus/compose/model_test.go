@@ -47,19 +47,18 @@ func (s *spec) fails(providers []string) bool {
 type modelRealm struct{ shared, private string }
 
 type modelMount struct {
-	s       *spec
-	path    string
-	pos     bus.Position
-	parent  *modelMount
-	realms  map[string]modelRealm
-	rev     int
-	stuck   string
-	inst    int   // number of its life; 0: not live
-	view    []int // lives of its providers
-	failed  bool
-	with    []string // the providers it failed with
-	tries   int
-	private string
+	s      *spec
+	path   string
+	pos    bus.Position
+	parent *modelMount
+	realms map[string]modelRealm
+	rev    int
+	stuck  string
+	inst   int   // number of its life; 0: not live
+	view   []int // lives of its providers
+	failed bool
+	with   []string // the providers it failed with
+	tries  int
 }
 
 type model struct {

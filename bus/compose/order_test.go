@@ -153,6 +153,17 @@ func TestChildOrder(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a child whose provider goes too waits for its parent", func(t *testing.T) {
+		s := newStage(t)
+		s.mount(compose.Component{Name: "shell", Provides: list{"shell"}, Apply: func(sc *compose.Scope) error {
+			sc.Defer("undo", s.noting("shell"))
+			return sc.Provide("shell", 1)
+		}})
+		s.mount(parent(s, compose.Component{Name: "kid", Inject: list{"shell"}}))
+		s.settle()
+		s.must(s.Shutdown(context.Background()))
+		s.wantJournal("behind 0", "kid", "first", "shell")
+	})
 	t.Run("a child that stands on its parent goes first", func(t *testing.T) {
 		s := newStage(t)
 		s.mount(parent(s, compose.Component{Name: "kid", Inject: list{"a"}}))

@@ -43,7 +43,8 @@ type Runtime struct {
 	inbox  []func(*graph)
 	known  map[ID]struct{} // mounts a request may name
 	open   *gate           // nil: nothing asked for is left to be done
-	closed bool
+	closed bool            // Shutdown was called
+	over   bool            // and the owner goroutine takes no more requests
 }
 
 // gate is closed when what it stands for is over.
@@ -248,6 +249,9 @@ func (r *Runtime) post(op func(*graph)) {
 }
 
 func (r *Runtime) put(op func(*graph)) {
+	if r.over {
+		return
+	}
 	r.inbox = append(r.inbox, op)
 	if r.open == nil {
 		r.open = newGate()
@@ -295,6 +299,7 @@ func (r *Runtime) settled(g *graph) bool {
 	if len(r.inbox) > 0 && !over {
 		return false
 	}
+	r.over = over
 	close(r.busy.Swap(nil).done)
 	if g.draining == 0 {
 		close(r.open.done)
