@@ -126,6 +126,12 @@ func (s Slot[T]) Put(pos Position, owner Owner, value T) (add, remove Op) {
 		if i == len(l) || l[i].Seq != e.Seq {
 			return
 		}
+		if i == len(l)-1 {
+			// The common case of a shutdown. The capacity is cut, so that the next
+			// add cannot write into what older states still see.
+			st.lists[s.index] = l[:i:i]
+			return
+		}
 		next := make(list[T], 0, len(l)-1)
 		st.lists[s.index] = append(append(next, l[:i]...), l[i+1:]...)
 	}
