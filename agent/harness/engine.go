@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"sync/atomic"
 
 	"starling/agent"
 	"starling/agent/prompt"
@@ -31,47 +32,64 @@ type Engine struct {
 	agent    *agent.Agent
 	notices  *notices
 	logs     *logs
-	binder   *bind.Binder // nil until the plugins are mounted
+	binder   *bind.Binder
 	system   bus.Port[event.SystemPromptEvent, event.SystemPromptAnswer]
+
+	source  *source
+	live    live
+	watch   *watching
+	runs    atomic.Int64 // runs and commands that are alive
+	current atomic.Pointer[composition]
+	emitted atomic.Pointer[map[string]bool]
+	absent  atomic.Pointer[[]absence]
+	closed  atomic.Pointer[map[string]*bus.Refusal]
 }
 
 // New starts an engine: it mounts the host, the components and every plugin that
-// counts, and waits until they settled. Close ends it.
+// counts, and waits until they settled. Close ends it. Headless, it is an error
+// when a fail_closed plugin is not there.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	o = o.withDefaults()
 	name, model, err := o.model()
 	if err != nil {
 		return nil, err
 	}
-	found, err := o.find()
+	store, storeErr := trust.Open(o.Home, o.Now)
+	src := &source{options: o, store: store}
+	found, err := src.read()
 	if err != nil {
 		return nil, err
+	}
+	if o.TrustDigest != "" && found.digest != o.TrustDigest {
+		return nil, fmt.Errorf("--trust-digest: the code and configuration of this workspace have the digest %s, not %s", found.digest, o.TrustDigest)
 	}
 	jail, err := trust.NewJail(o.Workspace)
 	if err != nil {
 		return nil, fmt.Errorf("workspace: %w", err)
 	}
-	e := newEngine(o, jail)
+	e := newEngine(o, jail, src)
 	e.agent = agent.New(agent.Options{
 		Bus: e.bus, Tools: e.tools, Provider: model, Model: name, MaxTurns: o.MaxTurns,
 		System: e.systemPrompt, Settle: e.runtime.Settle, Now: o.Now, Notice: e.notice,
 	})
 	if o.Model == "" {
-		e.say(ctx, view.Notice{Text: "no model is configured: the built-in offline demo answers; --model script:FILE plays a scenario of your own"})
+		e.notice(ctx, "no model is configured: the built-in offline demo answers; --model script:FILE plays a scenario of your own")
 	}
-	for _, n := range found.Notices {
-		e.say(ctx, view.Notice{Text: n})
+	if storeErr != nil {
+		e.say(ctx, view.Notice{Text: storeErr.Error(), Warn: true})
 	}
-	if err := e.mount(ctx, read(found.Files)); err != nil {
+	if err := e.start(ctx, found); err != nil {
 		return nil, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
 	}
-	e.tellAbout(ctx)
+	e.tellAbout(ctx, found)
+	e.watch = newWatching(e)
 	return e, nil
 }
 
-func newEngine(o Options, jail *trust.Jail) *Engine {
+func newEngine(o Options, jail *trust.Jail, src *source) *Engine {
 	store := bus.NewStore()
-	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail}
+	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail, source: src}
+	e.live = live{mounted: map[string]*mounted{}, held: map[string]trust.Digest{}, realms: map[string]bool{}}
 	e.tools = tools.New(e.registry.Tools)
 	e.shell = shell.New(shell.Options{
 		Dir: o.Workspace, Outside: o.Workspace, Env: o.Environ, Now: o.Now,
@@ -85,34 +103,28 @@ func newEngine(o Options, jail *trust.Jail) *Engine {
 	}})
 	e.bus.Report = e.report
 	e.bus.Barrier = e.runtime.Barrier
-	return e
-}
-
-// mount brings up the host, the components and the plugins, and waits for them.
-func (e *Engine) mount(ctx context.Context, plugins []plugin) error {
-	emitted := announced(plugins)
+	e.bus.Gate = e.gate
 	e.binder = bind.New(bind.Host{
-		Bus: e.bus, Registries: e.registry,
-		Name: e.options.Host, Cwd: e.options.Cwd, Workspace: e.options.Workspace, Home: e.options.Home, UserHome: e.options.UserHome,
-		Now: e.options.Now, LookupEnv: e.options.LookupEnv, Shell: e.shell,
+		Bus: e.bus, Name: o.Host, Cwd: o.Cwd, Workspace: o.Workspace, Home: o.Home, UserHome: o.UserHome,
+		Now: o.Now, LookupEnv: o.LookupEnv, Shell: e.shell, Log: e.logs.line,
 		Notify: func(ctx context.Context, from, text string, warn bool) {
 			e.say(ctx, view.Notice{From: from, Text: text, Warn: warn})
 		},
-		Log:        e.logs.line,
-		Announced:  func(name string) bool { return emitted[name] },
 		CurrentRun: func() event.Run { return e.agent.CurrentRun() },
 		Stuck: func(p *bind.Plugin, reason error) {
 			// Only an engine that is closing refuses, and then it goes anyway.
 			_ = e.runtime.Fail(compose.ID(p.UID()), "stuck: "+reason.Error())
 		},
 	})
-	components := []compose.Component{hostOf(e.registry, e.jail)}
+	return e
+}
+
+// start brings up the host, the components and the plugins, and waits for them.
+func (e *Engine) start(ctx context.Context, found composition) error {
+	components := []compose.Component{hostOf(e.registry, e.jail), e.turns()}
 	for i, c := range e.options.Components {
 		c.Position = bus.At(bus.ClassEmbedded, i, c.Name)
 		components = append(components, c)
-	}
-	for _, pl := range plugins {
-		components = append(components, pl.component(e.binder.Component))
 	}
 	if e.options.Component != nil {
 		components = append(components, e.options.Component(e.bus))
@@ -122,36 +134,50 @@ func (e *Engine) mount(ctx context.Context, plugins []plugin) error {
 			return err
 		}
 	}
-	return e.runtime.Settle(ctx)
+	e.live.mu.Lock()
+	defer e.live.mu.Unlock()
+	if err := e.adopt(found); err != nil {
+		return err
+	}
+	for _, pl := range found.plugins {
+		id, err := e.runtime.Mount(e.component(pl))
+		if err != nil {
+			return err
+		}
+		e.live.mounted[key(pl.file)] = &mounted{id: id, plugin: pl}
+	}
+	if err := e.settled(ctx); err != nil {
+		return err
+	}
+	if e.options.Host == "headless" {
+		return e.missing()
+	}
+	return nil
+}
+
+func (e *Engine) component(pl plugin) compose.Component {
+	return pl.component(e.binder, e.current.Load().settings.Config(pl.file.Name))
 }
 
 // tellAbout names the plugins that are not running, and why.
-func (e *Engine) tellAbout(ctx context.Context) {
-	skipped := 0
+func (e *Engine) tellAbout(ctx context.Context, found composition) {
+	for _, n := range found.notices {
+		e.notice(ctx, n)
+	}
+	for _, err := range found.faults {
+		e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
+	}
 	for _, row := range e.runtime.Roster().Rows {
-		switch row.State {
-		case compose.Active:
-		case compose.Inactive:
-			if row.Origin == "workspace" {
-				skipped++
-			}
-		default:
+		if row.State != compose.Active && row.State != compose.Inactive {
 			e.say(ctx, view.Notice{Text: fmt.Sprintf("plugin %s is %s: %s", row.Name, row.State, row.Reason), Warn: true})
 		}
 	}
-	if skipped > 0 {
-		e.say(ctx, view.Notice{Text: fmt.Sprintf("%d plugin %s of this workspace skipped: not approved (--list-plugins shows them; --plugin PATH runs one)", skipped, plural(skipped, "file", "files"))})
+	if found.skipped > 0 {
+		e.notice(ctx, trust.SkippedText(found.skipped))
 	}
 	for _, c := range e.tools.Conflicts() {
 		e.say(ctx, view.Notice{Text: c.String(), Warn: true})
 	}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // report tells the person about a failed listener.
@@ -181,7 +207,10 @@ func (e *Engine) systemPrompt(ctx context.Context) string {
 
 // Prompt runs one prompt to its outcome.
 func (e *Engine) Prompt(ctx context.Context, text string) view.Outcome {
+	e.runs.Add(1)
 	o := e.agent.Run(ctx, text)
+	e.between(ctx)
+	e.runs.Add(-1)
 	if err := e.binder.Flush(); err != nil {
 		e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
 	}
@@ -205,6 +234,8 @@ func (e *Engine) Command(ctx context.Context, name, args string) (view.CommandRe
 		sort.Strings(reply.Known)
 		return reply, nil
 	}
+	e.runs.Add(1)
+	defer e.runs.Add(-1)
 	r, err := c.Run(ctx, args)
 	return view.CommandReply{Found: true, Lines: r.Lines}, err
 }
@@ -247,10 +278,11 @@ func (e *Engine) Plugins() []view.Plugin {
 // Close takes everything down, dependents first. What failed on the way is
 // joined in the error.
 func (e *Engine) Close(ctx context.Context) error {
+	if e.watch != nil {
+		e.watch.close()
+	}
 	errs := []error{e.runtime.Shutdown(ctx), e.shell.Close(ctx)}
 	e.notices.close()
-	if e.binder != nil {
-		errs = append(errs, e.binder.Flush(), e.binder.Close())
-	}
-	return errors.Join(append(errs, e.logs.close(), e.jail.Close())...)
+	errs = append(errs, e.binder.Flush(), e.binder.Close(), e.logs.close(), e.jail.Close())
+	return errors.Join(errs...)
 }

@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"slices"
+
 	"starling/bus"
 	"starling/bus/compose"
 	"starling/bus/spec"
@@ -21,10 +23,7 @@ func hostComponent() compose.Component {
 func hostOf(reg *spec.Registries, jail *trust.Jail) compose.Component {
 	c := hostComponent()
 	c.Apply = func(s *compose.Scope) error {
-		for key, registry := range map[string]any{
-			"tools": reg.Tools, "commands": reg.Commands, "surfaces": reg.Surfaces,
-			"gates": reg.Gates, "strategies": reg.Strategies, "evals": reg.Evals,
-		} {
+		for key, registry := range reg.ByKey() {
 			if err := s.Provide(key, registry); err != nil {
 				return err
 			}
@@ -36,4 +35,33 @@ func hostOf(reg *spec.Registries, jail *trust.Jail) compose.Component {
 		return nil
 	}
 	return c
+}
+
+// childRegistry provides a registry of the host in a shared realm, for the
+// mounts in it.
+func childRegistry(store *bus.Store, key, realm string) compose.Component {
+	name := "host " + key + " in " + realm
+	return compose.Component{
+		Name: name, Origin: "host", Position: bus.At(bus.ClassHost, 1, name),
+		Provides: []string{key}, Isolate: map[string]string{key: realm},
+		Apply: func(s *compose.Scope) error { return s.Provide(key, spec.Child(store, key, realm)) },
+	}
+}
+
+// isolateHost mounts a child registry for every shared realm some plugin sees a
+// host key in. They stay until the engine ends: an empty one costs nothing.
+func (e *Engine) isolateHost(c composition) error {
+	for _, pl := range c.plugins {
+		for key, realm := range pl.realms {
+			name := key + "\x00" + realm
+			if realm == "" || e.live.realms[name] || !slices.Contains(spec.HostKeys, key) {
+				continue
+			}
+			if _, err := e.runtime.Mount(childRegistry(e.bus.Store(), key, realm)); err != nil {
+				return err
+			}
+			e.live.realms[name] = true
+		}
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"starling/script"
 	"starling/script/bind"
 	"starling/script/discover"
+	"starling/trust"
 )
 
 // ListPlugins tells the state every plugin would reach. It runs nothing of
@@ -20,11 +21,13 @@ import (
 // go through the real composition.
 func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 	o = o.withDefaults()
-	found, err := o.find()
+	store, storeErr := trust.Open(o.Home, o.Now)
+	src := &source{options: o, store: store}
+	found, err := src.read()
 	if err != nil {
 		return view.Listing{}, err
 	}
-	plugins := read(found.Files)
+	plugins := found.plugins
 	runtime := compose.New(compose.Options{Store: bus.NewStore()})
 	defer func() { _ = runtime.Shutdown(context.WithoutCancel(ctx)) }() // nothing to undo can fail
 	if _, err := runtime.Mount(providing(hostComponent(), spec.HostKeys)); err != nil {
@@ -36,10 +39,10 @@ func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 			return view.Listing{}, err
 		}
 	}
-	binder := bind.New(bind.Host{})
+	binder := bind.New(bind.Host{Workspace: o.Workspace, UserHome: o.UserHome})
 	ids := make([]compose.ID, len(plugins))
 	for i, pl := range plugins {
-		c := pl.component(binder.Component)
+		c := pl.component(binder, found.settings.Config(pl.file.Name))
 		if ids[i], err = runtime.Mount(providing(c, c.Provides)); err != nil {
 			return view.Listing{}, err
 		}
@@ -47,8 +50,13 @@ func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 	if err := runtime.Settle(ctx); err != nil {
 		return view.Listing{}, err
 	}
-	listing := view.Listing{Notices: found.Notices, Plugins: []view.Plugin{}}
-	emitted := announced(plugins)
+	listing := view.Listing{Notices: found.notices, Plugins: []view.Plugin{}}
+	for _, err := range append(found.faults, storeErr) {
+		if err != nil {
+			listing.Notices = append(listing.Notices, err.Error())
+		}
+	}
+	emitted := found.announced()
 	byID := map[compose.ID]plugin{}
 	for i, id := range ids {
 		byID[id] = plugins[i]
@@ -99,8 +107,8 @@ func listed(row *compose.Row, pl plugin, emitted map[string]bool) view.Plugin {
 // rowOf is a roster row as people see it.
 func rowOf(row *compose.Row) view.Plugin {
 	approval := "approved"
-	if row.State == compose.Inactive && row.Reason == discover.NotApproved {
-		approval = discover.NotApproved
+	if row.State == compose.Inactive && (row.Reason == discover.NotApproved || row.Reason == string(trust.Refused)) {
+		approval = row.Reason
 	}
 	return view.Plugin{
 		Name: row.Name, Origin: row.Origin, Approval: approval, State: string(row.State), Reason: row.Reason,

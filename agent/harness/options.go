@@ -7,6 +7,7 @@ import (
 	"starling/bus/compose"
 	"starling/bus/view"
 	"starling/script/discover"
+	"starling/trust"
 )
 
 // Options of an engine. The zero value of a field is a sensible default.
@@ -25,6 +26,13 @@ type Options struct {
 	Plugins []string
 	// NoPlugins leaves out every plugin but those.
 	NoPlugins bool
+	// TrustPlugins approves everything the workspace brings, for this engine.
+	TrustPlugins bool
+	// TrustDigest approves it when it has exactly this digest.
+	TrustDigest trust.Digest
+	// TrustEdits loads edits of files that were running, also while a run is
+	// alive.
+	TrustEdits bool
 	// Model is a name or script:FILE; "" is the built-in demo.
 	Model string
 	// MaxTurns of a run; 0 is the default of the loop.
@@ -61,11 +69,4 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	return o
-}
-
-func (o Options) find() (discover.Found, error) {
-	return discover.Find(discover.Options{
-		Home: o.Home, Workspace: o.Workspace, Cwd: o.Cwd,
-		Flags: o.Plugins, Discover: !o.NoPlugins,
-	})
 }

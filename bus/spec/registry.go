@@ -43,6 +43,35 @@ func NewRegistries(store *bus.Store) *Registries {
 	}
 }
 
+// ByKey returns the registries by the service key they are injected under.
+func (r *Registries) ByKey() map[string]any {
+	return map[string]any{
+		"tools": r.Tools, "commands": r.Commands, "surfaces": r.Surfaces,
+		"gates": r.Gates, "strategies": r.Strategies, "evals": r.Evals,
+	}
+}
+
+// Child returns a registry of the same kind as the one under key, for a realm of
+// its own: what is registered there is seen by nobody outside it.
+func Child(store *bus.Store, key, realm string) any {
+	name := key + " of realm " + realm
+	switch key {
+	case "tools":
+		return NewRegistry[Tool](store, name)
+	case "commands":
+		return NewRegistry[Command](store, name)
+	case "surfaces":
+		return NewRegistry[Surface](store, name)
+	case "gates":
+		return NewRegistry[Gate](store, name)
+	case "strategies":
+		return NewRegistry[Strategy](store, name)
+	case "evals":
+		return NewRegistry[Eval](store, name)
+	}
+	return nil
+}
+
 // HostKeys are the services under which the registries are injected; no plugin
 // may provide one of them.
 var HostKeys = []string{"tools", "commands", "surfaces", "gates", "strategies", "evals"}

@@ -8,6 +8,8 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
 
+	"starling/bus/compose"
+	"starling/bus/spec"
 	"starling/script"
 )
 
@@ -124,4 +126,22 @@ func (p *Plugin) guarded(b builtin) func(*starlark.Thread, *starlark.Builtin, st
 		}
 		return b.run(p, c, args, kwargs)
 	}
+}
+
+// register puts a registration into the host's registry of that key, as the
+// plugin's realm for it says.
+func register[T any](p *Plugin, key, label string, v T) error {
+	found, own := p.own[key]
+	if !own {
+		var err error
+		if found, err = p.view.Get(key); err != nil {
+			return err
+		}
+	}
+	registry, ok := found.(*spec.Registry[T])
+	if !ok {
+		return fmt.Errorf("the service %q is no registry of the host", key)
+	}
+	compose.Register(p.scope, registry.Slot(), label, v)
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"starling/bus/compose"
 	"starling/bus/spec"
 	"starling/script"
 )
@@ -50,8 +49,7 @@ var commandWord = builtin{name: "command", registers: true, service: "commands",
 			return r.Lines, err
 		}
 	}
-	compose.Register(p.scope, p.host.Registries.Commands.Slot(), "command "+c.Name, c)
-	return starlark.None, nil
+	return starlark.None, register(p, "commands", "command "+c.Name, c)
 }}
 
 func commandName(name string) error {

@@ -71,8 +71,7 @@ func resolved(path string) string {
 
 // Host is what the program lends to its plugins.
 type Host struct {
-	Bus        *bus.Bus
-	Registries *spec.Registries
+	Bus *bus.Bus
 	// Name of the kind of host: "terminal", "headless" or "eval".
 	Name      string
 	Cwd       string
@@ -92,8 +91,6 @@ type Host struct {
 	// HTTP carries the requests of http.get and the like; nil is the default
 	// transport.
 	HTTP http.RoundTripper
-	// Config returns the settings of a plugin; may be nil.
-	Config func(plugin string) map[string]any
 	// Announced tells whether some known plugin announces the custom event.
 	Announced func(event string) bool
 	// CurrentRun returns the live run or nil.

@@ -6,7 +6,6 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"starling/bus/compose"
 	"starling/bus/spec"
 	"starling/script"
 	"starling/script/value"
@@ -68,8 +67,7 @@ var surfaceWord = builtin{name: "surface", registers: true, service: "surfaces",
 			return p.callPlain(ctx, script.View, "update of "+s.Name, step, model, msg)
 		}
 	}
-	compose.Register(p.scope, p.host.Registries.Surfaces.Slot(), "surface "+s.Name, s)
-	return starlark.None, nil
+	return starlark.None, register(p, "surfaces", "surface "+s.Name, s)
 }}
 
 // callPlain runs a callback on plain data.
@@ -114,8 +112,7 @@ var gateWord = builtin{name: "gate", registers: true, service: "gates", run: fun
 	g.Check = func(ctx context.Context, in any) (any, error) {
 		return p.callPlain(ctx, script.Gate, "gate "+g.Name, fn, in)
 	}
-	compose.Register(p.scope, p.host.Registries.Gates.Slot(), "gate "+g.Name, g)
-	return starlark.None, nil
+	return starlark.None, register(p, "gates", "gate "+g.Name, g)
 }}
 
 var strategyWord = builtin{name: "strategy", registers: true, service: "strategies", run: func(p *Plugin, _ *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -131,8 +128,7 @@ var strategyWord = builtin{name: "strategy", registers: true, service: "strategi
 	s.Request = func(ctx context.Context, e any) (any, error) {
 		return p.callPlain(ctx, script.Listener, "strategy "+s.Name, fn, e)
 	}
-	compose.Register(p.scope, p.host.Registries.Strategies.Slot(), "strategy "+s.Name, s)
-	return starlark.None, nil
+	return starlark.None, register(p, "strategies", "strategy "+s.Name, s)
 }}
 
 // evalWord makes case, variant, metric or grader: fields are kept as they are,
@@ -180,7 +176,6 @@ func evalWord(kind string) builtin {
 			return nil, fmt.Errorf("%s %s: fn must be a function", kind, name)
 		}
 		e.Name = name
-		compose.Register(p.scope, p.host.Registries.Evals.Slot(), kind+" "+name, e)
-		return starlark.None, nil
+		return starlark.None, register(p, "evals", kind+" "+name, e)
 	}}
 }

@@ -3,7 +3,10 @@ package bind
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+
+	"starling/bus/spec"
 
 	"go.starlark.net/starlark"
 
@@ -25,16 +28,24 @@ type Plugin struct {
 	owner  bus.Owner
 	tasks  *tasks
 	config map[string]any
+	own    map[string]any // registries of private realms, by key
 
 	once sync.Map // what was reported once, by key
 }
 
+// Settings are what configuration says about a plugin.
+type Settings struct {
+	Config map[string]any
+	// Realms by service key; "" is a private one.
+	Realms map[string]string
+}
+
 // Component makes the component of a loaded file.
-func (b *Binder) Component(prog *script.Program, file discover.File) compose.Component {
+func (b *Binder) Component(prog *script.Program, file discover.File, set Settings) compose.Component {
 	d := prog.Decl()
 	c := compose.Component{
 		Name: file.Name, Origin: string(file.Origin), Position: file.Position(),
-		Inject: d.Inject, Provides: d.Provides, Emits: d.Emits, Uses: d.Uses, Isolate: d.Isolate,
+		Inject: waitsFor(d.Inject, set.Realms), Provides: d.Provides, Emits: d.Emits, Uses: d.Uses, Isolate: set.Realms,
 		Off: file.Off,
 	}
 	words, err := trust.ParseWords(d.Uses)
@@ -43,18 +54,30 @@ func (b *Binder) Component(prog *script.Program, file discover.File) compose.Com
 		return c
 	}
 	c.Apply = func(s *compose.Scope) error {
-		p := &Plugin{host: b, prog: prog, words: words, view: s.View(), owner: s.Owner(), tasks: newTasks(), config: b.configOf(file.Name)}
+		p := &Plugin{host: b, prog: prog, words: words, view: s.View(), owner: s.Owner(), tasks: newTasks(), config: set.Config, own: map[string]any{}}
+		for key, realm := range set.Realms {
+			if realm == "" && hostKey(key) {
+				p.own[key] = spec.Child(b.Bus.Store(), key, "private to "+file.Name)
+			}
+		}
 		return p.apply(s)
 	}
 	return c
 }
 
-func (b *Binder) configOf(plugin string) map[string]any {
-	if b.Config == nil {
-		return map[string]any{}
+// waitsFor leaves out the host's registries the plugin has to itself: nobody can
+// provide them.
+func waitsFor(inject []string, realms map[string]string) []string {
+	var keys []string
+	for _, key := range inject {
+		if realm, isolated := realms[key]; !isolated || realm != "" || !hostKey(key) {
+			keys = append(keys, key)
+		}
 	}
-	return b.Config(plugin)
+	return keys
 }
+
+func hostKey(key string) bool { return slices.Contains(spec.HostKeys, key) }
 
 // apply runs the file and its apply function; everything they register goes
 // through s.

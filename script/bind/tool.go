@@ -10,7 +10,6 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"starling/bus/compose"
 	"starling/bus/spec"
 	"starling/script"
 	"starling/script/value"
@@ -46,8 +45,7 @@ var toolWord = builtin{name: "tool", registers: true, service: "tools", run: fun
 	t.Execute = func(ctx context.Context, call spec.ToolCall) (spec.ToolResult, error) {
 		return p.execute(ctx, fn, call)
 	}
-	compose.Register(p.scope, p.host.Registries.Tools.Slot(), "tool "+t.Name, t)
-	return starlark.None, nil
+	return starlark.None, register(p, "tools", "tool "+t.Name, t)
 }}
 
 func schemaOf(parameters *starlark.Dict) (json.RawMessage, error) {

@@ -58,8 +58,7 @@ func newWorld(t *testing.T) *world {
 	w.shell = shell.New(shell.Options{Dir: w.dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir}, Outside: w.dir})
 	w.home = t.TempDir()
 	w.binder = bind.New(bind.Host{
-		Bus: w.bus, Registries: w.registry, Name: "headless", Cwd: w.dir, Workspace: w.dir, Home: w.home, Shell: w.shell,
-		Config: func(name string) map[string]any { return w.config[name] },
+		Bus: w.bus, Name: "headless", Cwd: w.dir, Workspace: w.dir, Home: w.home, Shell: w.shell,
 		LookupEnv: func(name string) (string, bool) {
 			v, ok := map[string]string{"CI_JOB": "7", "MY_API_KEY": "secret"}[name]
 			return v, ok
@@ -73,8 +72,8 @@ func newWorld(t *testing.T) *world {
 	w.add(compose.Component{
 		Name: "host", Origin: "host", Position: bus.At(bus.ClassHost, 0, "host"), Provides: spec.HostKeys,
 		Apply: func(s *compose.Scope) error {
-			for _, key := range spec.HostKeys {
-				if err := s.Provide(key, key); err != nil {
+			for key, registry := range w.registry.ByKey() {
+				if err := s.Provide(key, registry); err != nil {
 					return err
 				}
 			}
@@ -130,7 +129,7 @@ func (w *world) component(name, src string) compose.Component {
 	if err != nil {
 		return compose.Component{Name: name, Origin: "flag", Position: file.Position(), Broken: err}
 	}
-	return w.binder.Component(prog, file)
+	return w.binder.Component(prog, file, bind.Settings{Config: w.config[name], Realms: prog.Decl().Isolate})
 }
 
 // load mounts plugins from texts and waits.

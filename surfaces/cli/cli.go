@@ -20,6 +20,7 @@ import (
 	"starling/bus/view"
 	"starling/script/discover"
 	"starling/surfaces/headless"
+	"starling/trust"
 )
 
 // Process is what a run needs of the process around it.
@@ -140,16 +141,23 @@ func newApp(args []string, p Process) *ucli.App {
 			&ucli.IntFlag{Name: "max-turns", Usage: "end a run after `N` turns", DefaultText: strconv.Itoa(agent.DefaultMaxTurns)},
 			&ucli.StringSliceFlag{Name: "plugin", Usage: "load the plugin at `PATH` too (repeatable, commas); counts as approved"},
 			&ucli.BoolFlag{Name: "no-plugins", Usage: "load no plugin but those of --plugin", DisableDefaultText: true},
+			&ucli.BoolFlag{Name: "trust-plugins", Usage: "approve the plugins and settings of this workspace for this run"},
+			&ucli.StringFlag{Name: "trust-digest", Usage: "approve them if they have exactly this `DIGEST` (see starling plugin digest)"},
+			&ucli.BoolFlag{Name: "trust-edits", Usage: "load edits of running plugins, also between the turns of a run"},
 			&ucli.BoolFlag{Name: "list-plugins", Usage: "list every plugin with the state it would reach, and run nothing", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "json", Usage: "with --list-plugins: as JSON", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "quiet", Usage: "no progress lines on stderr", DisableDefaultText: true},
 		},
-		Action: func(c *ucli.Context) error { return root(c, args, p) },
+		Action:   func(c *ucli.Context) error { return root(c, args, p) },
+		Commands: []*ucli.Command{pluginCommand(p)},
 	}
 }
 
 func root(c *ucli.Context, args []string, p Process) error {
-	o := options(c, p)
+	o, err := options(c, p)
+	if err != nil {
+		return err
+	}
 	if c.Bool("list-plugins") {
 		return listPlugins(c, p, o)
 	}
@@ -169,13 +177,22 @@ func root(c *ucli.Context, args []string, p Process) error {
 	return runOnce(c.Context, p, o, prompt, c.Bool("quiet"))
 }
 
-func options(c *ucli.Context, p Process) harness.Options {
-	return harness.Options{
+func options(c *ucli.Context, p Process) (harness.Options, error) {
+	o := harness.Options{
 		Home: p.Home(), UserHome: p.UserHome, Cwd: p.Cwd,
 		Plugins: c.StringSlice("plugin"), NoPlugins: c.Bool("no-plugins"),
+		TrustPlugins: c.Bool("trust-plugins"), TrustEdits: c.Bool("trust-edits"),
 		Model: c.String("model"), MaxTurns: c.Int("max-turns"),
 		LookupEnv: p.LookupEnv, Environ: p.Environ,
 	}
+	if given := c.String("trust-digest"); c.IsSet("trust-digest") {
+		digest, err := trust.ParseDigest(given)
+		if err != nil {
+			return o, usage("--trust-digest: %w", err)
+		}
+		o.TrustDigest = digest
+	}
+	return o, nil
 }
 
 // namedPlugins checks that every --plugin names a plugin: a guard that a script

@@ -1,0 +1,159 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"starling/bus"
+	"starling/bus/compose"
+	"starling/bus/event"
+	"starling/bus/view"
+	"starling/script"
+)
+
+// refusable are the events an absent fail_closed plugin refuses.
+var refusable = []string{event.Prompt.Name(), event.ToolCall.Name(), event.TurnEnd.Name()}
+
+// absence is a fail_closed plugin that is not there to decide.
+type absence struct {
+	plugin string
+	why    string
+	topics []string
+}
+
+// guard finds the fail_closed plugins that are absent and drives the probes of
+// those that loaded anew. It needs live.mu.
+func (e *Engine) guard(ctx context.Context) {
+	rows := map[compose.ID]*compose.Row{}
+	for _, row := range e.runtime.Roster().Rows {
+		rows[row.ID] = row
+	}
+	var absent []absence
+	for _, k := range sortedKeys(e.live.mounted) {
+		m := e.live.mounted[k]
+		row := rows[m.id]
+		if row == nil {
+			continue
+		}
+		if why := e.absentBecause(ctx, m, row); why != "" && m.plugin.failClosed() {
+			absent = append(absent, absence{plugin: m.plugin.file.Name, why: why, topics: m.plugin.guards()})
+		}
+	}
+	closed := map[string]*bus.Refusal{}
+	for _, a := range absent {
+		for _, topic := range a.topics {
+			if closed[topic] == nil {
+				closed[topic] = &bus.Refusal{
+					Why: fmt.Sprintf("the plugin %s is %s, and it is fail_closed", a.plugin, a.why),
+					By:  bus.Owner{Name: a.plugin},
+				}
+			}
+		}
+	}
+	e.absent.Store(&absent)
+	e.closed.Store(&closed)
+}
+
+// absentBecause says why a plugin that counts is not there to decide; "" when it
+// is, or when nobody wants it to run.
+func (e *Engine) absentBecause(ctx context.Context, m *mounted, row *compose.Row) string {
+	switch {
+	case row.State == compose.Inactive && row.Reason != quarantined:
+		return ""
+	case row.State != compose.Active:
+		return strings.TrimSpace(string(row.State) + ": " + row.Reason)
+	}
+	if m.probed != m.plugin.content {
+		m.probed, m.failing = m.plugin.content, e.probe(ctx, m.plugin)
+		if m.failing != "" {
+			e.say(ctx, view.Notice{From: m.plugin.file.Name, Text: m.failing, Warn: true})
+		}
+	}
+	return m.failing
+}
+
+// guards are the refusable events the plugin names; all of them when it computes
+// a name or cannot be read.
+func (pl plugin) guards() []string {
+	if pl.prog == nil || len(pl.prog.Loads()) > 0 { // a loaded file may subscribe too
+		return refusable
+	}
+	var topics []string
+	for _, name := range pl.prog.Decl().Events {
+		if name == "" {
+			return refusable
+		}
+		for _, t := range refusable {
+			if t == name {
+				topics = append(topics, t)
+			}
+		}
+	}
+	return topics
+}
+
+// probe drives the probes of a plugin through the whole live chain, running
+// none of the calls. It returns what went otherwise.
+func (e *Engine) probe(ctx context.Context, pl plugin) string {
+	if pl.prog == nil {
+		return ""
+	}
+	port := bus.PortOf(e.bus, event.ToolCall)
+	for i, p := range pl.prog.Decl().Probes {
+		if got, why := e.drive(ctx, port, p); got != p.Expect {
+			return fmt.Sprintf("probe %d (%s) should be %s and was %s%s", i+1, p.Tool, p.Expect, got, why)
+		}
+	}
+	return ""
+}
+
+func (e *Engine) drive(ctx context.Context, port bus.Port[event.ToolCallEvent, event.ToolCallAnswer], p script.Probe) (got, why string) {
+	ev := event.ToolCallEvent{
+		ID: "probe", Name: p.Tool, Arguments: p.Arguments, ArgumentsJSON: string(p.Arguments), Origin: "probe",
+	}
+	if tool, _, ok := e.tools.Lookup(p.Tool); ok {
+		checked, err := e.tools.Check(tool, string(p.Arguments))
+		if err != nil {
+			return "impossible", ": " + err.Error()
+		}
+		ev.Known, ev.Arguments, ev.ArgumentsJSON = true, checked, string(checked)
+		if tool.Paths != nil {
+			ev.Paths, ev.PathsKnown = tool.Paths(checked)
+			ev.PathsOf = tool.Paths
+		}
+	}
+	// Past the gate: it may be this very plugin that is still counted as absent.
+	port.Snapshot().Send(ctx, &ev)
+	if ev.Refused != nil {
+		return "blocked", ": " + ev.Refused.Why
+	}
+	return "allowed", ""
+}
+
+// gate answers the bus: may this event go to its listeners?
+func (e *Engine) gate(topic string) *bus.Refusal {
+	closed := e.closed.Load()
+	if closed == nil {
+		return nil
+	}
+	return (*closed)[topic]
+}
+
+// missing is the error of a headless start without a fail_closed plugin.
+func (e *Engine) missing() error {
+	absent := e.absent.Load()
+	if absent == nil {
+		return nil
+	}
+	for _, a := range *absent {
+		if len(a.topics) > 0 {
+			return fmt.Errorf("plugin %s is %s; it is fail_closed, so nothing runs without it: mend it, or switch it off in plugins.json", a.plugin, a.why)
+		}
+	}
+	return nil
+}
+
+// quarantined is the reason of a plugin that was at work when the last process
+// died.
+const quarantined = "quarantined"

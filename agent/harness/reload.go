@@ -1,0 +1,382 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sort"
+	"strings"
+	"sync"
+
+	"starling/bus/compose"
+	"starling/bus/view"
+	"starling/script/discover"
+	"starling/trust"
+)
+
+// mounted is a plugin that stands in the composition.
+type mounted struct {
+	id     compose.ID
+	plugin plugin  // as it runs
+	before *plugin // the version before it that was active; nil for none
+	// probed is the content whose probes ran, failing what went otherwise.
+	probed  trust.Digest
+	failing string
+}
+
+// live is the engine's picture of the composition on disk and in memory.
+type live struct {
+	mu      sync.Mutex // one change at a time
+	mounted map[string]*mounted
+	// held are versions that were noted and not loaded: said once each.
+	held    map[string]trust.Digest
+	pending bool // something changed that waits for a turn to end
+	// realms are the shared realms of host keys that have a registry.
+	realms map[string]bool
+}
+
+// key of a plugin: a file that takes another's place is another plugin.
+func key(f discover.File) string { return string(f.Origin) + "\x00" + f.Name + "\x00" + f.Path }
+
+// change is what one look at the disk led to, for people.
+type change struct {
+	loaded, reloaded, unloaded []string
+	faults                     []string
+}
+
+func (c change) String() string {
+	var parts []string
+	for _, p := range []struct {
+		verb  string
+		names []string
+	}{{"loaded", c.loaded}, {"reloaded", c.reloaded}, {"unloaded", c.unloaded}} {
+		if len(p.names) > 0 {
+			parts = append(parts, p.verb+" "+strings.Join(p.names, ", "))
+		}
+	}
+	return strings.Join(append(parts, c.faults...), " · ")
+}
+
+// Reload looks at the disk once more and brings the composition in line with it:
+// a person asked, so changed files of home and command line count at once. name
+// reloads one plugin even when nothing changed; "" looks at all.
+func (e *Engine) Reload(ctx context.Context, name string) (string, error) {
+	if name != "" {
+		e.live.mu.Lock()
+		found := false
+		for k, m := range e.live.mounted {
+			if m.plugin.file.Name == name {
+				found = true
+				m.plugin.version, m.plugin.content = "", "" // differ from every other
+				delete(e.live.held, k)
+			}
+		}
+		e.live.mu.Unlock()
+		if !found {
+			return "", fmt.Errorf("there is no plugin %q", name)
+		}
+	}
+	c, err := e.sync(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	if s := c.String(); s != "" {
+		return s, nil
+	}
+	return "nothing changed", nil
+}
+
+// Restore brings back the last version of a plugin that was active, in memory:
+// the file on disk stays as it is until it changes again.
+func (e *Engine) Restore(ctx context.Context, name string) error {
+	e.live.mu.Lock()
+	defer e.live.mu.Unlock()
+	for _, m := range e.live.mounted {
+		if m.plugin.file.Name != name {
+			continue
+		}
+		if m.before == nil {
+			return fmt.Errorf("plugin %s: there is no earlier version that ran", name)
+		}
+		good, broken := *m.before, m.plugin
+		again := parse(good.file, memoryReader(good.bundle))
+		again.realms, again.content, again.version = good.realms, good.content, good.version
+		if err := e.runtime.Replace(m.id, e.component(again)); err != nil {
+			return err
+		}
+		m.plugin, m.before = again, nil
+		e.live.held[key(good.file)] = broken.version
+		return e.settled(ctx)
+	}
+	return fmt.Errorf("there is no plugin %q", name)
+}
+
+// changed is called by the watcher: what may count now is made so, the rest is
+// noted.
+func (e *Engine) changed(ctx context.Context) {
+	if e.alive() && e.options.TrustEdits {
+		e.live.mu.Lock()
+		e.live.pending = true
+		e.live.mu.Unlock()
+		return
+	}
+	e.follow(ctx)
+}
+
+// follow makes the changes that may be made unasked.
+func (e *Engine) follow(ctx context.Context) {
+	c, err := e.sync(ctx, false)
+	if err != nil {
+		e.say(ctx, view.Notice{Text: "plugins: " + err.Error(), Warn: true})
+		return
+	}
+	if s := c.String(); s != "" {
+		e.say(ctx, view.Notice{Text: "plugins: " + s})
+	}
+}
+
+// between runs where a run may change plugins: before each turn and after it.
+func (e *Engine) between(ctx context.Context) {
+	e.live.mu.Lock()
+	pending := e.live.pending
+	e.live.pending = false
+	e.live.mu.Unlock()
+	if pending {
+		e.follow(ctx)
+	}
+}
+
+// alive tells whether a run, or a process one started, is alive: then a changed
+// file may be the model's work.
+func (e *Engine) alive() bool {
+	if e.runs.Load() > 0 {
+		return true
+	}
+	for _, p := range e.shell.List() {
+		if p.Running {
+			return true
+		}
+	}
+	return false
+}
+
+// unasked decides about a change nobody was asked about; next is nil when the
+// file is gone. Its error says why the change is not made.
+func (e *Engine) unasked(old *mounted, next *plugin) error {
+	ran := old != nil && old.plugin.runs()
+	switch {
+	case !ran && (next == nil || !next.runs()):
+		return nil // nothing that runs is touched
+	case next != nil && ran && next.file.Off != "" && next.file.Off != discover.SwitchedOff:
+		return errors.New("its file changed and this version is not approved; the approved one goes on")
+	case e.alive() && !e.options.TrustEdits:
+		return errors.New("it changed while a run is alive; not loaded (with --trust-edits edits are loaded between turns)")
+	case next == nil || next.err != nil || next.file.Off != "":
+		return nil
+	}
+	var had trust.Words
+	if ran {
+		had = old.plugin.words()
+	}
+	if added := trust.Added(had, next.words()); len(added) > 0 && (old != nil || e.alive()) {
+		return fmt.Errorf("this version also asks for %s, which needs a person; start again to load it", strings.Join(added.Strings(), ", "))
+	}
+	return nil
+}
+
+func (pl plugin) words() trust.Words {
+	if pl.prog == nil {
+		return nil
+	}
+	words, err := trust.ParseWords(pl.prog.Decl().Uses)
+	if err != nil {
+		return nil // a file with such words does not load
+	}
+	return words
+}
+
+// sync reads the disk and makes the changes that may be made: all when a person
+// asked, else those unasked allows. What is refused is noted once a version.
+func (e *Engine) sync(ctx context.Context, asked bool) (change, error) {
+	e.live.mu.Lock()
+	defer e.live.mu.Unlock()
+	next, err := e.source.read()
+	if err != nil {
+		return change{}, err
+	}
+	if err := e.adopt(next); err != nil {
+		return change{}, err
+	}
+	s := syncing{e: e, asked: asked}
+	present := map[string]bool{}
+	for i := range next.plugins {
+		pl := &next.plugins[i]
+		present[key(pl.file)] = true
+		s.bring(pl)
+	}
+	for _, k := range sortedKeys(e.live.mounted) {
+		if !present[k] {
+			s.drop(k)
+		}
+	}
+	return s.change, e.settled(ctx)
+}
+
+// adopt takes over what does not belong to one plugin.
+func (e *Engine) adopt(next composition) error {
+	emitted := next.announced()
+	e.emitted.Store(&emitted)
+	e.current.Store(&next)
+	return e.isolateHost(next)
+}
+
+// settled waits for the composition and looks at its guards again.
+func (e *Engine) settled(ctx context.Context) error {
+	if err := e.runtime.Settle(ctx); err != nil {
+		return err
+	}
+	e.guard(ctx)
+	return nil
+}
+
+// syncing is one pass over the differences.
+type syncing struct {
+	e      *Engine
+	asked  bool
+	change change
+}
+
+// bring mounts, replaces, switches or moves one plugin.
+func (s *syncing) bring(pl *plugin) {
+	e, k := s.e, key(pl.file)
+	m := e.live.mounted[k]
+	switch {
+	case m != nil && m.plugin.version == pl.version:
+		delete(e.live.held, k) // what was held is gone from the disk
+	case !s.allowed(k, m, pl):
+	case m == nil:
+		s.mount(k, pl)
+	default:
+		s.update(k, m, pl)
+	}
+}
+
+func (s *syncing) mount(k string, pl *plugin) {
+	id, err := s.e.runtime.Mount(s.e.component(*pl))
+	if !s.ok(err) {
+		return
+	}
+	s.e.live.mounted[k] = &mounted{id: id, plugin: *pl}
+	if pl.runs() {
+		s.change.loaded = append(s.change.loaded, pl.file.Name)
+	} else if pl.err != nil {
+		s.change.faults = append(s.change.faults, pl.err.Error())
+	}
+}
+
+// update brings a mounted plugin to another version by the smallest step.
+func (s *syncing) update(k string, m *mounted, pl *plugin) {
+	e, name := s.e, pl.file.Name
+	component := e.component(*pl)
+	switch {
+	case pl.content != m.plugin.content:
+		if err := e.runtime.Replace(m.id, component); err != nil {
+			s.note(k, pl, err.Error()+"; the version before it goes on")
+			return
+		}
+		if m.plugin.runs() && e.isActive(m.id) {
+			before := m.plugin
+			m.before = &before
+		}
+		s.change.reloaded = append(s.change.reloaded, name)
+	case pl.file.Off != m.plugin.file.Off:
+		if !s.ok(e.runtime.Switch(m.id, pl.file.Off)) {
+			return
+		}
+		if pl.file.Off == "" {
+			s.change.loaded = append(s.change.loaded, name)
+		} else {
+			s.change.unloaded = append(s.change.unloaded, name+" ("+pl.file.Off+")")
+		}
+	}
+	if !maps.Equal(m.plugin.realms, pl.realms) && s.ok(e.runtime.Move(m.id, component.Isolate)) {
+		s.change.reloaded = append(s.change.reloaded, name+" (moved)")
+	}
+	m.plugin = *pl
+}
+
+func (e *Engine) isActive(id compose.ID) bool {
+	for _, row := range e.runtime.Roster().Rows {
+		if row.ID == id {
+			return row.State == compose.Active
+		}
+	}
+	return false
+}
+
+func (s *syncing) drop(k string) {
+	m := s.e.live.mounted[k]
+	if !s.allowed(k, m, nil) || !s.ok(s.e.runtime.Unmount(m.id)) {
+		return
+	}
+	delete(s.e.live.mounted, k)
+	delete(s.e.live.held, k)
+	s.change.unloaded = append(s.change.unloaded, m.plugin.file.Name)
+}
+
+func (s *syncing) ok(err error) bool {
+	if err != nil {
+		s.change.faults = append(s.change.faults, err.Error())
+	}
+	return err == nil
+}
+
+// allowed asks whether a change may be made; one that was held stays so until a
+// person asks or the file changes again.
+func (s *syncing) allowed(k string, m *mounted, pl *plugin) bool {
+	if s.asked {
+		delete(s.e.live.held, k)
+		return true
+	}
+	if s.e.live.held[k] == versionOf(pl) {
+		return false
+	}
+	if err := s.e.unasked(m, pl); err != nil {
+		name := ""
+		if pl != nil {
+			name = pl.file.Name
+		} else {
+			name = m.plugin.file.Name
+		}
+		s.note(k, pl, name+": "+err.Error())
+		return false
+	}
+	delete(s.e.live.held, k)
+	return true
+}
+
+// note says once a version why it was not loaded.
+func (s *syncing) note(k string, pl *plugin, text string) {
+	s.e.live.held[k] = versionOf(pl)
+	s.change.faults = append(s.change.faults, text)
+}
+
+// removed is the version of a file that is gone.
+const removed trust.Digest = "removed"
+
+func versionOf(pl *plugin) trust.Digest {
+	if pl == nil {
+		return removed
+	}
+	return pl.version
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
