@@ -1,10 +1,12 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"testing"
 
@@ -30,7 +32,9 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "listed": listed,
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("EXAMPLES", filepath.Join(repo, "examples", "plugins"))
@@ -56,5 +60,41 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// listed checks one field of one plugin in the JSON listing of the last command:
+// listed NAME FIELD VALUE, the value as JSON or else as plain text. With !, the
+// plugin is not listed.
+func listed(ts *testscript.TestScript, neg bool, args []string) {
+	var listing struct {
+		Plugins []map[string]any `json:"plugins"`
+	}
+	if err := json.Unmarshal([]byte(ts.ReadFile("stdout")), &listing); err != nil {
+		ts.Fatalf("stdout is no listing: %v", err)
+	}
+	var row map[string]any
+	for _, r := range listing.Plugins {
+		if r["name"] == args[0] {
+			if row != nil {
+				ts.Fatalf("plugin %s is listed twice", args[0])
+			}
+			row = r
+		}
+	}
+	switch {
+	case neg && (row != nil || len(args) != 1):
+		ts.Fatalf("usage: ! listed NAME; %s is listed: %v", args[0], row != nil)
+	case neg:
+		return
+	case row == nil || len(args) != 3:
+		ts.Fatalf("usage: listed NAME FIELD VALUE; %s is listed: %v", args[0], row != nil)
+	}
+	var want any = args[2]
+	if err := json.Unmarshal([]byte(args[2]), &want); err != nil {
+		want = args[2]
+	}
+	if got := row[args[1]]; !reflect.DeepEqual(got, want) {
+		ts.Fatalf("plugin %s: %s is %#v, want %#v", args[0], args[1], got, want)
 	}
 }
