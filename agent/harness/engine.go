@@ -10,6 +10,7 @@ import (
 	"starling/agent"
 	"starling/agent/prompt"
 	"starling/bus"
+	"starling/bus/chat"
 	"starling/bus/compose"
 	"starling/bus/event"
 	"starling/bus/spec"
@@ -38,7 +39,7 @@ type Engine struct {
 	source  *source
 	live    live
 	watch   *watching
-	runs    atomic.Int64 // runs and commands that are alive
+	runs    atomic.Int64 // that are alive
 	current atomic.Pointer[composition]
 	emitted atomic.Pointer[map[string]bool]
 	absent  atomic.Pointer[[]absence]
@@ -219,6 +220,9 @@ func (e *Engine) Prompt(ctx context.Context, text string) view.Outcome {
 	}
 }
 
+// Transcript returns the conversation so far; it is read-only.
+func (e *Engine) Transcript() []chat.Message { return e.agent.Transcript() }
+
 // Command runs the command of that name.
 func (e *Engine) Command(ctx context.Context, name, args string) (view.CommandReply, error) {
 	if err := e.runtime.Settle(ctx); err != nil {
@@ -234,8 +238,6 @@ func (e *Engine) Command(ctx context.Context, name, args string) (view.CommandRe
 		sort.Strings(reply.Known)
 		return reply, nil
 	}
-	e.runs.Add(1)
-	defer e.runs.Add(-1)
 	r, err := c.Run(ctx, args)
 	return view.CommandReply{Found: true, Lines: r.Lines}, err
 }
