@@ -123,7 +123,7 @@ func Main(args []string, p Process) int {
 }
 
 func newApp(args []string, p Process) *ucli.App {
-	return &ucli.App{
+	app := &ucli.App{
 		Name:                   "starling",
 		Usage:                  "a coding agent whose every behaviour is a small Starlark plugin",
 		ArgsUsage:              "[prompt…]",
@@ -141,19 +141,48 @@ func newApp(args []string, p Process) *ucli.App {
 			&ucli.IntFlag{Name: "max-turns", Usage: "end a run after `N` turns", DefaultText: strconv.Itoa(agent.DefaultMaxTurns)},
 			&ucli.StringSliceFlag{Name: "plugin", Usage: "load the plugin at `PATH` too (repeatable, commas); counts as approved"},
 			&ucli.BoolFlag{Name: "no-plugins", Usage: "load no plugin but those of --plugin", DisableDefaultText: true},
-			&ucli.BoolFlag{Name: "trust-plugins", Usage: "approve the plugins and settings of this workspace for this run"},
+			&ucli.BoolFlag{Name: "trust-plugins", Usage: "approve the plugins and settings of this workspace for this run", DisableDefaultText: true},
 			&ucli.StringFlag{Name: "trust-digest", Usage: "approve them if they have exactly this `DIGEST` (see starling plugin digest)"},
-			&ucli.BoolFlag{Name: "trust-edits", Usage: "load edits of running plugins, also between the turns of a run"},
+			&ucli.BoolFlag{Name: "trust-edits", Usage: "load edits of running plugins, also between the turns of a run", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "list-plugins", Usage: "list every plugin with the state it would reach, and run nothing", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "json", Usage: "with --list-plugins: as JSON", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "quiet", Usage: "no progress lines on stderr", DisableDefaultText: true},
 		},
-		Action:   func(c *ucli.Context) error { return root(c, args, p) },
 		Commands: []*ucli.Command{pluginCommand(p)},
 	}
+	words := ended(args, app.Flags)
+	if words {
+		app.Commands = nil // what follows is a prompt, whatever its first word
+	}
+	app.Action = func(c *ucli.Context) error { return root(c, words, p) }
+	return app
 }
 
-func root(c *ucli.Context, args []string, p Process) error {
+// ended tells whether -- stands before the first word that is no option, so that
+// everything behind it is the prompt.
+func ended(args []string, flags []ucli.Flag) bool {
+	takesValue := map[string]bool{}
+	for _, f := range flags {
+		if v, ok := f.(ucli.DocGenerationFlag); ok && v.TakesValue() {
+			for _, name := range f.Names() {
+				takesValue[name] = true
+			}
+		}
+	}
+	for i := 1; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--":
+			return true
+		case !strings.HasPrefix(arg, "-"):
+			return false
+		case takesValue[strings.TrimLeft(arg, "-")]:
+			i++
+		}
+	}
+	return false
+}
+
+func root(c *ucli.Context, words bool, p Process) error {
 	o, err := options(c, p)
 	if err != nil {
 		return err
@@ -167,7 +196,7 @@ func root(c *ucli.Context, args []string, p Process) error {
 	if c.IsSet("max-turns") && c.Int("max-turns") < 1 {
 		return usage("--max-turns needs a number of at least 1")
 	}
-	prompt, err := promptOf(c, args)
+	prompt, err := promptOf(c, words)
 	if err != nil {
 		return err
 	}
@@ -210,12 +239,16 @@ func namedPlugins(o harness.Options) error {
 	return nil
 }
 
-// promptOf returns the prompt of -p or of the words after the options. args is
-// the whole command line.
-func promptOf(c *ucli.Context, args []string) (string, error) {
+// promptOf returns the prompt of -p or of the words after the options; free
+// tells that -- ended the options.
+func promptOf(c *ucli.Context, free bool) (string, error) {
 	words := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
 	given := strings.TrimSpace(c.String("print"))
-	switch option := strayOption(c, args); {
+	option := ""
+	if !free {
+		option = strayOption(c)
+	}
+	switch {
 	case c.IsSet("print") && words != "":
 		return "", usage("the prompt was given twice, as -p and as %q; give it once (options come before the prompt)", words)
 	case c.IsSet("print") && given == "":
@@ -231,13 +264,9 @@ func promptOf(c *ucli.Context, args []string) (string, error) {
 }
 
 // strayOption returns the first word of the prompt that is an option of
-// starling; "" for none and when -- ended the options.
-func strayOption(c *ucli.Context, args []string) string {
-	words := c.Args().Slice()
-	if end := len(args) - len(words) - 1; end > 0 && args[end] == "--" {
-		return ""
-	}
-	for _, word := range words {
+// starling; "" for none.
+func strayOption(c *ucli.Context) string {
+	for _, word := range c.Args().Slice() {
 		if word == "--" {
 			return ""
 		}
