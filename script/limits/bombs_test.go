@@ -119,6 +119,10 @@ var found = []bomb{
 	{"print long", "def f():\n  s='a'*8000000\n  print(s, s, s)", 3, "limit"},
 	{"print separators", "def f():\n  s='a'*8000000\n  print(1, 2, 3, sep=s)", 3, "limit"},
 	{"missing key", "def f():\n  t=('a'*8000000,)*1000\n  return {}[t]", 2, "limit"},
+	{"percent %f", "def f():\n  return ('%(k)f'*900000) % {'k': 1e308}", 2, "limit"},
+	{"print codepoints", "def f():\n  c=('é'*4000000).codepoints()\n  return str([c]*100000)", 3, "limit"},
+	{"print bytes views", "def f():\n  c=(b'a'*8000000).elems()\n  return '%s' % [[c]*1000]", 3, "limit"},
+	{"decoding bytes", "def f(): return str(b'\\xff'*8000000)", 1, "limit"},
 	// JSON
 	{"indent by much", "def f():\n  s='x'*1000000\n  return json.indent('['+'1,'*9000+'1]', indent=s)", 3, "limit"},
 	{"encode_indent by much", "def f():\n  s='x'*1000000\n  return json.encode_indent(list(range(9000)), prefix=s)", 3, "limit"},
@@ -126,6 +130,7 @@ var found = []bomb{
 	{"encode struct", "def f():\n  s=[1]\n  for i in range(60): s=[struct(a=s,b=s)]\n  return json.encode(s)", 4, "limit"},
 	{"encode elems", "def f(): return json.encode(('a'*8000000).elems())", 1, "limit"},
 	{"decode many", "def f(): return json.decode('['+'1,'*4000000+'1]')", 1, "limit"},
+	{"decode many in many", "def f():\n  s='['+'{},'*90000+'{}],'\n  return json.decode('['+s*28+'1]')", 3, "cancel"},
 	{"decode a number", "def f(): return json.decode('9'*8000000)", 1, "limit"},
 	{"decode with a default", "def f(): return json.decode('['*1000000, default=1)", 1, "limit"},
 	// comparing, searching, sorting
@@ -173,7 +178,7 @@ var found = []bomb{
 	{"reversed elems", "def f(): return reversed(('a'*8000000).elems())", 1, "limit"},
 	{"int of base 2", "def f(): return int('1'*8000000, base=2)", 1, "limit"},
 	{"int by keyword", "def f(): return int(x='1'*8000000)", 1, "limit"},
-	{"bytes of ranges", "def f(): return bytes(('a'*8000000).elem_ords())", 1, "value"},
+	{"bytes of ranges", "def f(): return bytes(('a'*500000).elem_ords())", 1, "value"},
 	{"slicing", "def f():\n  s='a'*8000000\n  return len(s[::2]) + len(s[::-1])", 3, "value"},
 }
 

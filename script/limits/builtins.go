@@ -108,7 +108,7 @@ func (r *rules) printed(quoted bool) shadow {
 				return nil, err
 			}
 		}
-		return m.call()
+		return r.text(m.native.Name())(m.call()) // bytes may decode to more
 	}
 }
 
@@ -139,7 +139,7 @@ func (r *rules) bytesOf(m *method) (starlark.Value, error) {
 		}
 		return r.looping(m, r.String)
 	}
-	return m.call()
+	return r.text("bytes")(m.call())
 }
 
 // sequence checks builtins that loop over their first argument.

@@ -216,7 +216,7 @@ func (c *comparer) sets(x, y *starlark.Set) error {
 }
 
 func (c *comparer) keys(keys starlark.Iterable, n int) error {
-	return checkKeys(c.what+"comparing", keys, n)
+	return checkKeys(new(work), c.what+"comparing", keys, n)
 }
 
 func ordered(op syntax.Token, cmp int) bool {
@@ -247,13 +247,16 @@ const (
 
 // checkKeys refuses keys of a set or dict whose hashing or comparing would take
 // too long in one step. Keys that cannot be hashed are left to whoever inserts
-// them.
-func checkKeys(what string, keys starlark.Iterable, n int) error {
+// them. An operator has no thread to look at; its loop is the zero one.
+func checkKeys(loop *work, what string, keys starlark.Iterable, n int) error {
 	if n < directKeys || n > manyKeys {
 		return nil
 	}
 	bytes := 0
 	for k := range starlark.Elements(keys) {
+		if err := loop.add(nil); err != nil {
+			return err
+		}
 		if s, ok := k.(starlark.String); ok {
 			if bytes += len(s); bytes > maxHashed {
 				return fmt.Errorf("%s: hashing the keys takes too long: more than %d bytes", what, maxHashed)
@@ -263,11 +266,11 @@ func checkKeys(what string, keys starlark.Iterable, n int) error {
 	if n < crowdedFrom {
 		return nil
 	}
-	return uncrowded(what, keys, n)
+	return uncrowded(loop, what, keys, n)
 }
 
 // uncrowded refuses n keys that would have to be compared too often in one table.
-func uncrowded(what string, keys starlark.Iterable, n int) error {
+func uncrowded(loop *work, what string, keys starlark.Iterable, n int) error {
 	buckets := 1
 	for 13*buckets < 2*n { // the table's load factor is 6.5
 		buckets *= 2
@@ -276,6 +279,9 @@ func uncrowded(what string, keys starlark.Iterable, n int) error {
 	work := 0
 	first := make(map[uint32]starlark.Value, n) // a key of each hash
 	for k := range starlark.Elements(keys) {
+		if err := loop.add(k); err != nil {
+			return err
+		}
 		h, err := k.Hash()
 		if err != nil {
 			return nil

@@ -50,6 +50,9 @@ func (r *rules) listRemove(l *starlark.List, m *method) (starlark.Value, error) 
 // dictItems checks pairs whose keys are tuples: they are tuples of tuples that no
 // syntax built.
 func (r *rules) dictItems(d *starlark.Dict, m *method) (starlark.Value, error) {
+	if err := r.checkList("items", d.Len()); err != nil {
+		return nil, err
+	}
 	v, err := m.call()
 	if err != nil {
 		return nil, err
@@ -111,9 +114,10 @@ func (r *rules) setOther(s *starlark.Set, m *method) (starlark.Value, error) {
 	if m.native.Name() == "symmetric_difference" {
 		return r.fill(m, m.native.Name(), s, false)
 	}
+	loop := work{r: r, thread: m.thread}
 	for _, keys := range append(starlark.Tuple{s}, m.args...) {
 		if it, ok := keys.(starlark.Iterable); ok {
-			if err := checkKeys(m.native.Name(), it, starlark.Len(it)); err != nil {
+			if err := checkKeys(&loop, m.native.Name(), it, starlark.Len(it)); err != nil {
 				return nil, err
 			}
 		}
@@ -157,10 +161,10 @@ func (r *rules) looping(m *method, limit int) (starlark.Value, error) {
 // where it would end over the limit or its keys would collide too often. Keys are
 // only looked at one by one where the lengths leave it open.
 func (r *rules) checkGrowth(thread *starlark.Thread, what string, base starlark.Iterable, others starlark.Tuple, pairs bool) error {
-	size := 0
+	size, loop := 0, work{r: r, thread: thread}
 	if base != nil {
 		size = starlark.Len(base)
-		if err := checkKeys(what, base, size); err != nil {
+		if err := checkKeys(&loop, what, base, size); err != nil {
 			return err
 		}
 	}
@@ -171,7 +175,7 @@ func (r *rules) checkGrowth(thread *starlark.Thread, what string, base starlark.
 			return nil // the builtin refuses it
 		}
 		n := starlark.Len(v)
-		if err := checkKeys(what, keys{it, pairs}, n); err != nil {
+		if err := checkKeys(&loop, what, keys{it, pairs}, n); err != nil {
 			return err
 		}
 		most += max(n, 0)

@@ -22,7 +22,13 @@ func (r *rules) interpolate(x, y starlark.Value) (starlark.Value, error) {
 // may be a few bytes too little.
 func (r *rules) text(what string) func(starlark.Value, error) (starlark.Value, error) {
 	return func(v starlark.Value, err error) (starlark.Value, error) {
-		if s, ok := v.(starlark.String); ok && err == nil {
+		if err != nil {
+			return nil, err
+		}
+		switch s := v.(type) {
+		case starlark.String:
+			err = r.checkString(what, len(s))
+		case starlark.Bytes:
 			err = r.checkString(what, len(s))
 		}
 		return v, err
@@ -34,6 +40,7 @@ func (r *rules) text(what string) func(starlark.Value, error) (starlark.Value, e
 func (r *rules) checkInterpolation(format string, y starlark.Value) error {
 	// A conversion such as %s leaves nothing of itself.
 	m := r.meter("%", r.stringRoom()-max(0, len(format)-2*strings.Count(format, "%")))
+	m.float = 330 // %f writes all digits
 	quoted := strings.Contains(format, "%r")
 	if dict, ok := y.(starlark.Mapping); ok && strings.Contains(format, "%(") {
 		return m.namedFields(format, dict)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -19,12 +18,10 @@ func program(src string, checked bool, l Limits, extra starlark.StringDict) (sta
 	if err != nil {
 		return nil, err
 	}
-	pre := starlark.StringDict{}
+	pre := plainNames()
 	if checked {
 		Rewrite(f)
 		pre = Predeclared(l)
-	} else {
-		pre = plainNames()
 	}
 	for k, v := range extra {
 		pre[k] = v
@@ -120,15 +117,6 @@ func start(fn starlark.Value, steps uint64, deadline time.Duration, w *Watchdog)
 func (c *guardedCall) cancel(reason string) {
 	c.cancelled.CompareAndSwap(0, time.Now().UnixNano())
 	c.thread.Cancel(reason)
-}
-
-func mustCall(t *testing.T, body string) string {
-	t.Helper()
-	out := call("def f():\n"+indent(body), true, Defaults())
-	if out.err != "" {
-		t.Fatalf("%s\nfailed: %s", body, out.err)
-	}
-	return out.value
 }
 
 func indent(body string) string {

@@ -97,16 +97,6 @@ func (r *rules) checkIndented(m *method, text string) error {
 	return nil
 }
 
-func (r *rules) decode(m *method) (starlark.Value, error) {
-	if text, ok := m.arg(0).(starlark.String); ok {
-		s := jsonScan{what: m.native.Name(), r: r}
-		if err := s.text(string(text)); err != nil {
-			return nil, err
-		}
-	}
-	return m.call()
-}
-
 // jsonScan goes through a JSON text once, whether it is valid or not, and finds
 // what would make reading it dangerous.
 type jsonScan struct {

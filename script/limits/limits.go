@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // Limits are the sizes one plugin's values may reach in one operation. The
-// numbers come from the plugin API; 0 switches a limit off. What bounds the time
+// numbers come from the plugin API; 0 (or less) switches a limit off. What bounds the time
 // of one operation (values visited by a comparison, depth that would overflow
 // the stack) is never off.
 type Limits struct {
@@ -35,6 +36,8 @@ const (
 	// maxDepth holds where the depth limit is off: deeper, walking overflows
 	// the stack, which ends the process.
 	maxDepth = 10_000
+	// unreachable is a limit that is none; sums of smaller ones cannot overflow.
+	unreachable = 1 << 40
 	// maxJSON is the longest text json.decode and json.indent read.
 	maxJSON = 8 << 20
 )
@@ -56,6 +59,11 @@ const (
 )
 
 func newRules(l Limits) *rules {
+	for _, v := range []*int{&l.String, &l.List, &l.Dict, &l.Int, &l.Depth} {
+		if *v > unreachable {
+			*v = 0
+		}
+	}
 	r := &rules{Limits: l}
 	if f, err := starlark.ExprFuncOptions(&syntax.FileOptions{}, "pulse", "None", nil); err == nil {
 		r.pulse = f
@@ -69,6 +77,10 @@ func (r *rules) tick(thread *starlark.Thread) error {
 		return nil
 	}
 	_, err := starlark.Call(thread, r.pulse, nil, nil)
+	var failed *starlark.EvalError
+	if errors.As(err, &failed) {
+		return errors.New(failed.Msg) // the caller's place, not that of the pulse
+	}
 	return err
 }
 
@@ -89,6 +101,9 @@ func (r *rules) stringRoom() int {
 }
 
 func over(what string, have, limit int, unit, name string) error {
+	if name == "" {
+		return fmt.Errorf("%s: the result would have %d %s, the limit is %d", what, have, unit, limit)
+	}
 	return fmt.Errorf("%s: the result would have %d %s, this plugin's limit is %d (limits = {%q: …} changes it)", what, have, unit, limit, name)
 }
 
@@ -115,7 +130,7 @@ func (r *rules) checkDict(what string, n int) error {
 
 func (r *rules) checkInt(what string, bits int) error {
 	if r.Int > 0 && bits > r.Int {
-		return over(what, bits, r.Int, "bits", "int")
+		return over(what, bits, r.Int, "bits", "")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -111,7 +112,7 @@ func TestMessages(t *testing.T) {
 		"s = 'a' * 8000000\nreturn s + s":             `+: the result would have 16000000 bytes, this plugin's limit is 8388608 (limits = {"string": …} changes it)`,
 		"l = [0] * 90000\nl += l":                     `+=: the result would have 180000 items, this plugin's limit is 100000 (limits = {"list": …} changes it)`,
 		"return range(100001)":                        `range: the result would have 100001 items, this plugin's limit is 100000 (limits = {"list": …} changes it)`,
-		"return int('9' * 99999)":                     `int: the result would have 332189 bits, this plugin's limit is 65536 (limits = {"int": …} changes it)`,
+		"return int('9' * 99999)":                     `int: the result would have 332189 bits, the limit is 65536`,
 		"return json.decode('[' * 300)":               `json.decode: nested more than 200 deep`,
 		"return set([i << 32 for i in range(50000)])": `set: the hashes of too many keys collide`,
 	} {
@@ -149,6 +150,17 @@ func TestLimitsOffStillObeyCancel(t *testing.T) {
 			}
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%s: did not stop", body)
+		}
+	}
+}
+
+// A limit nothing can reach is none, and does no harm to sums of limits.
+func TestLimitsOutOfReach(t *testing.T) {
+	far := Limits{String: math.MaxInt, List: math.MaxInt, Dict: 1<<62 - 1, Int: math.MaxInt, Depth: math.MaxInt}
+	for _, body := range same {
+		src := "def f():\n" + indent(body)
+		if got, want := call(src, true, far), call(src, false, Limits{}); got != want {
+			t.Errorf("%s\ngot  %+v\nwant %+v", body, got, want)
 		}
 	}
 }

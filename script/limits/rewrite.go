@@ -2,6 +2,7 @@ package limits
 
 import (
 	"slices"
+	"strings"
 
 	"go.starlark.net/syntax"
 )
@@ -20,8 +21,7 @@ import (
 // The guard gives back most operands as they are, so the operator runs as ever;
 // one that could do harm comes back in a wrapper, to which the interpreter leaves
 // the operation. So operands are evaluated once and in their order, positions and
-// tracebacks stay, and no call is made. Names of guards hold a space: no author
-// can write one.
+// tracebacks stay, and no call is made.
 func Rewrite(f *syntax.File) {
 	w := &rewriter{bound: boundNames(f)}
 	w.stmts(f.Stmts, newScope())
@@ -33,7 +33,35 @@ type rewriter struct {
 
 // guarded hands e to the named guard; pos is where an error of it is shown.
 func guarded(name string, pos syntax.Position, e syntax.Expr) syntax.Expr {
-	return &syntax.BinaryExpr{X: &syntax.Ident{NamePos: pos, Name: name}, OpPos: pos, Op: syntax.GTGT, Y: e}
+	return &syntax.BinaryExpr{X: &syntax.Ident{NamePos: begin(e), Name: name}, OpPos: pos, Op: syntax.GTGT, Y: e}
+}
+
+// begin is syntax.Start, but does not look for the end too: a chain of operators
+// would be walked again for each of its links. It stops at the last guard.
+func begin(e syntax.Expr) syntax.Position {
+	for {
+		switch x := e.(type) {
+		case *syntax.BinaryExpr:
+			e = x.X
+		case *syntax.CallExpr:
+			e = x.Fn
+		case *syntax.DotExpr:
+			e = x.X
+		case *syntax.IndexExpr:
+			e = x.X
+		case *syntax.SliceExpr:
+			e = x.X
+		case *syntax.CondExpr:
+			e = x.True
+		case *syntax.TupleExpr:
+			if x.Lparen.IsValid() || len(x.List) == 0 {
+				return x.Lparen
+			}
+			e = x.List[0]
+		default:
+			return syntax.Start(e)
+		}
+	}
 }
 
 func (w *rewriter) stmts(list []syntax.Stmt, sc *scope) {
@@ -181,7 +209,7 @@ func (w *rewriter) expr(e syntax.Expr, sc *scope) syntax.Expr {
 		check := w.severalNested(e.List, sc)
 		w.exprs(e.List, sc)
 		if check {
-			return guarded(tupleGuard, syntax.Start(e), e)
+			return guarded(tupleGuard, begin(e), e)
 		}
 	case *syntax.DictExpr:
 		for _, x := range e.List {
@@ -407,15 +435,26 @@ func unparen(e syntax.Expr) syntax.Expr {
 	}
 }
 
-func operatorGuard(op syntax.Token) string { return "guard " + op.String() }
+// The names of guards hold no character of an identifier: no author can write one,
+// and the resolver, which suggests names of some likeness, never comes near one.
 
-func targetGuard(op syntax.Token) string { return "guard []" + op.String() }
+func operatorGuard(op syntax.Token) string { return op.String() }
 
-func methodGuard(name string) string { return "guard ." + name }
+func targetGuard(op syntax.Token) string { return "[]" + op.String() }
+
+// methodGuard writes the name in circled letters, which are symbols.
+func methodGuard(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '_' {
+			return '.'
+		}
+		return c - 'a' + 'ⓐ'
+	}, name)
+}
 
 const (
-	memberGuard  = "guard in"
-	compareGuard = "guard =="
-	tupleGuard   = "guard ()"
-	starGuard    = "guard *args"
+	memberGuard  = "∈"
+	compareGuard = "="
+	tupleGuard   = "()"
+	starGuard    = "*()"
 )

@@ -103,5 +103,8 @@ func (w *work) add(v starlark.Value) error {
 		return nil
 	}
 	w.n = 0
+	if w.r == nil {
+		return nil
+	}
 	return w.r.tick(w.thread)
 }

@@ -104,11 +104,12 @@ type meter struct {
 	r     *rules
 	bytes int
 	nodes int
+	float int              // bytes of a large float
 	path  []starlark.Value // lists and dicts being printed, as the printer keeps them
 }
 
 func (r *rules) meter(what string, bytes int) *meter {
-	return &meter{what: what, r: r, bytes: bytes, nodes: maxNodes}
+	return &meter{what: what, r: r, bytes: bytes, nodes: maxNodes, float: 24}
 }
 
 func (m *meter) spend(bytes int) error {
@@ -150,6 +151,9 @@ func (m *meter) value(v starlark.Value, depth int) error {
 	case starlark.NoneType, starlark.Bool:
 		return m.spend(5)
 	case starlark.Float:
+		if v > 1e15 || v < -1e15 {
+			return m.spend(m.float)
+		}
 		return m.spend(24)
 	case *starlark.List:
 		return m.inside(v, func() error { return m.items(v.Len(), v.Index, depth) })
@@ -161,8 +165,26 @@ func (m *meter) value(v starlark.Value, depth int) error {
 		return m.set(v, depth)
 	case *starlarkstruct.Struct:
 		return m.structure(v, depth)
-	case starlark.Indexable: // range and the views of strings, which may hold quotes
-		return m.spend(64 + 4*v.Len())
+	case starlark.Iterable:
+		return m.view(v)
+	}
+	return m.spend(64)
+}
+
+// view measures a range, or a view of a string such as s.elems(), which is printed
+// as that string.
+func (m *meter) view(v starlark.Iterable) error {
+	if v.Type() == "range" {
+		return m.spend(64)
+	}
+	for x := range starlark.Elements(v) {
+		n := 10 // the longest escape of a rune
+		if s, ok := x.(starlark.String); ok && len(s) == 1 {
+			n = 4
+		}
+		if err := m.spend(n); err != nil {
+			return err
+		}
 	}
 	return m.spend(64)
 }
