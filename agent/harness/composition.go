@@ -103,11 +103,16 @@ func (s *source) read() (composition, error) {
 	}
 	joined, faults := c.settings.Join(o, found)
 	c.notices = joined.Notices
+	for _, u := range c.settings.Units {
+		if !u.Applied {
+			c.skipped++
+		}
+	}
 	c.faults = append(append(c.faults, c.settings.Errors...), faults...)
 	for _, f := range joined.Files {
 		pl := s.load(files, f)
 		pl.file = f
-		if pl.err == nil {
+		if f.Err != nil {
 			pl.err = f.Err
 		}
 		if f.Off == discover.NotApproved {

@@ -2,8 +2,8 @@ package bind
 
 import (
 	"fmt"
+	"maps"
 
-	"go.starlark.net/lib/json"
 	"go.starlark.net/lib/math"
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
@@ -11,6 +11,7 @@ import (
 	"starling/bus/compose"
 	"starling/bus/spec"
 	"starling/script"
+	"starling/script/limits"
 )
 
 // call is the call a word is used in.
@@ -64,7 +65,10 @@ func unavailable(name string) builtin {
 
 // Names returns the predeclared names of a plugin file.
 func Names() map[string]bool {
-	names := map[string]bool{"json": true, "math": true, "time": true, "struct": true}
+	names := map[string]bool{"math": true, "time": true, "struct": true}
+	for _, name := range limits.Names() {
+		names[name] = true
+	}
 	for _, b := range builtins() {
 		top, _ := split(b.name)
 		names[top] = true
@@ -72,8 +76,9 @@ func Names() map[string]bool {
 	return names
 }
 
-// Compile resolves the names of a file against the plugin API.
-func Compile(p *script.Program) error { return p.Compile(Names()) }
+// Compile rewrites the operators of a file into checked ones and resolves its
+// names against the plugin API.
+func Compile(p *script.Program) error { return p.Compile(Names(), limits.Rewrite) }
 
 func split(name string) (module, function string) {
 	for i := range name {
@@ -86,12 +91,9 @@ func split(name string) (module, function string) {
 
 // predeclared makes the names of one plugin.
 func (p *Plugin) predeclared() starlark.StringDict {
-	names := starlark.StringDict{
-		"json":   json.Module,
-		"math":   math.Module,
-		"time":   p.timeModule(),
-		"struct": starlark.NewBuiltin("struct", starlarkstruct.Make),
-	}
+	names := maps.Clone(p.host.guards.of(p.prog.Decl().Limits))
+	names["math"], names["time"] = math.Module, p.timeModule()
+	names["struct"] = starlark.NewBuiltin("struct", starlarkstruct.Make)
 	modules := map[string]starlark.StringDict{}
 	for _, b := range builtins() {
 		fn := starlark.NewBuiltin(b.name, p.guarded(b))

@@ -24,6 +24,7 @@ type Binder struct {
 	locks  *script.Locks // of every plugin, so that rings of waiting calls are seen
 	jails  jails
 	states *states
+	guards *guards
 	// folders and realHome are Workspace, UserHome and Home with links resolved.
 	folders  trust.Folders
 	realHome string
@@ -37,7 +38,7 @@ type jails struct {
 
 // New returns a binder; nothing of h may change afterwards.
 func New(h Host) *Binder {
-	b := &Binder{Host: h, locks: script.NewLocks(), jails: jails{open: map[string]*trust.Jail{}}}
+	b := &Binder{Host: h, locks: script.NewLocks(), guards: newGuards(), jails: jails{open: map[string]*trust.Jail{}}}
 	b.viewer.Convert = convert
 	b.folders = trust.Folders{Workspace: resolved(h.Workspace), Home: resolved(h.UserHome)}
 	b.realHome = resolved(h.Home)

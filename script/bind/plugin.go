@@ -87,6 +87,8 @@ func (p *Plugin) apply(s *compose.Scope) error {
 		Print:       func(text string) { p.host.Log(p.owner.Name, text) },
 		Limits:      p.prog.Decl().Limits,
 		Locks:       p.host.locks,
+		Tick:        p.host.guards.tick,
+		Watch:       p.host.guards.watch,
 		OnStuck:     func(reason *script.AbandonedError) { p.host.Stuck(p, reason) },
 	})
 	// The first undo to be recorded is the last to run: the instance answers calls
