@@ -215,6 +215,7 @@ func (g *graph) serve(b *binding, m *mount) {
 		} else if m == nil {
 			u.m.missing++
 		}
+		g.work++
 		g.mark(u.m)
 		if u.m.load == nil {
 			g.wake(u.m)

@@ -77,3 +77,10 @@ func (r *Runtime) State() string {
 		return "the owner goroutine does not answer"
 	}
 }
+
+// Work tells how many mounts were looked at so far.
+func (r *Runtime) Work() uint64 {
+	answer := make(chan uint64)
+	r.post(func(g *graph) { answer <- g.work })
+	return <-answer
+}

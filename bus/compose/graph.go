@@ -47,6 +47,8 @@ type graph struct {
 	retired       map[*Row]bool
 	waiting       map[*mount]struct{} // pending mounts that could be part of a cycle
 	publications  uint64
+
+	work uint64 // mounts looked at so far: what the cost is measured by
 }
 
 func newGraph(r *Runtime, store *bus.Store) *graph {

@@ -219,6 +219,16 @@ func (l *lab) shape() string {
 	return b.String() + l.run.Provided()
 }
 
+// told is the shape with everything people read beside it.
+func (l *lab) told() string {
+	var b strings.Builder
+	b.WriteString(l.shape())
+	for _, row := range l.run.Roster().Rows {
+		fmt.Fprintf(&b, "%s: %s; missing %v, registered %v\n", row.Name, row.Reason, row.Missing, row.Registrations)
+	}
+	return b.String()
+}
+
 // check looks at a settled runtime.
 func (l *lab) check(t fataler) {
 	t.Helper()

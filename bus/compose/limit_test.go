@@ -119,6 +119,11 @@ func TestUndoLimit(t *testing.T) {
 			sc.Defer("first", s.noting("first"))
 			sc.Defer("deaf", func(context.Context) error { <-deaf; return nil })
 			sc.Defer("waits", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+			sc.Defer("own deadline", func(ctx context.Context) error {
+				ctx, cancel := context.WithTimeout(ctx, 0)
+				defer cancel()
+				return ctx.Err() // not the limit of the undo
+			})
 			sc.Defer("last", s.noting("last"))
 			return nil
 		}})
@@ -131,6 +136,7 @@ func TestUndoLimit(t *testing.T) {
 		}
 		s.wantJournal("last", "first")
 		s.wantReports(
+			"alpha: undo of own deadline: context deadline exceeded",
 			"alpha: undo of waits: ran over its limit of 5s",
 			"alpha: undo of deaf: ran over its limit of 5s",
 		)

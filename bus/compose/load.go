@@ -297,7 +297,7 @@ func (g *graph) undo(l *load, e entry) {
 		return e.undo(ctx)
 	}, func(err error) {
 		if err != nil {
-			if errors.Is(err, context.DeadlineExceeded) {
+			if errors.Is(err, context.DeadlineExceeded) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				err = fmt.Errorf("%w of %s", errLimit, g.r.undoLimit)
 			}
 			err = undoError(l.m.owner(), e.label, err)

@@ -443,6 +443,55 @@ func TestChainDeep(t *testing.T) {
 	}
 }
 
+// TestCostOfOne: one replacement among many makes one row and one picture, not
+// thousands.
+func TestCostOfOne(t *testing.T) {
+	const n = 5_000
+	s := newStage(t)
+	for _, c := range graph("star", n) {
+		s.mount(c)
+	}
+	s.settle()
+	before := s.Roster().Rows
+	work := s.Work()
+	s.must(s.Replace(s.ids["s2500"], compose.Component{Name: "s2500", Version: "2", Inject: list{"s0"}}))
+	s.settle()
+	after, fresh := s.Roster().Rows, 0
+	for i := range after {
+		if after[i] != before[i] {
+			fresh++
+		}
+	}
+	if fresh != 1 {
+		t.Errorf("%d rows are new", fresh)
+	}
+	if did := s.Work() - work; did > 10 {
+		t.Errorf("one replacement looked at %d mounts", did)
+	}
+}
+
+// TestCostGrowsWithTheGraph: ten times more mounts are ten times more work.
+func TestCostGrowsWithTheGraph(t *testing.T) {
+	for _, shape := range []string{"chain", "star", "dag"} {
+		work := func(n int) float64 {
+			s := newStage(t)
+			for _, c := range graph(shape, n) {
+				s.mount(c)
+			}
+			s.settle()
+			s.must(s.Switch(s.ids["s0"], "off"))
+			s.settle()
+			s.must(s.Switch(s.ids["s0"], ""))
+			s.settle()
+			wantActive(t, s.Runtime, n)
+			return float64(s.Work()) / float64(n)
+		}
+		if few, many := work(300), work(3_000); many > 1.5*few {
+			t.Errorf("%s: %.1f looks a mount with 300 mounts, %.1f with 3000", shape, few, many)
+		}
+	}
+}
+
 // TestReloads: nothing grows with the number of reloads.
 func TestReloads(t *testing.T) {
 	s := newStage(t)

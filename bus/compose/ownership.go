@@ -65,6 +65,7 @@ func (g *graph) pass(from ...*mount) {
 }
 
 func (g *graph) weigh(m *mount) {
+	g.work++
 	can := m.claims()
 	for _, b := range m.offers {
 		// An owner behind m is left over from before and will be displaced.

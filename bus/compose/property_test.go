@@ -285,7 +285,7 @@ func TestConfluence(t *testing.T) {
 		from.settle()
 		got, want := l.shape(), fresh.shape()
 		if !l.contradicted() && !fresh.contradicted() {
-			if got != want {
+			if got, want := l.told(), fresh.told(); got != want {
 				t.Fatalf("the end depends on the history\nafter the history:\n%sfrom nothing:\n%s", got, want)
 			}
 			if !from.unstable && want != from.shape() {
@@ -328,8 +328,8 @@ func TestManyCallers(t *testing.T) {
 		l.settle(t)
 		l.check(t)
 		fresh := h.load(t, h.names)
-		if !l.contradicted() && !fresh.contradicted() && l.shape() != fresh.shape() {
-			t.Fatalf("after many callers:\n%sfrom nothing:\n%s", l.shape(), fresh.shape())
+		if !l.contradicted() && !fresh.contradicted() && l.told() != fresh.told() {
+			t.Fatalf("after many callers:\n%sfrom nothing:\n%s", l.told(), fresh.told())
 		}
 		l.end(t)
 		fresh.end(t)
@@ -346,7 +346,7 @@ func TestNoTrace(t *testing.T) {
 			l.do(t, ids, h.draw(t))
 		}
 		l.settle(t)
-		before, counts, size := l.shape(), l.run.Count(), l.store.Size()
+		before, counts, size := l.told(), l.run.Count(), l.store.Size()
 		calm := !l.contradicted()
 		guest := drawSpec(t, "guest", 1, h.keys, 2)
 		id, err := l.run.Mount(l.component(guest))
@@ -365,7 +365,7 @@ func TestNoTrace(t *testing.T) {
 		if calm && !l.contradicted() {
 			now := l.run.Count()
 			now.Watched = counts.Watched // which bindings a retry was weighed by may differ
-			if after := l.shape(); after != before || now != counts || l.store.Size() != size {
+			if after := l.told(); after != before || now != counts || l.store.Size() != size {
 				t.Fatalf("a guest left a trace\nbefore %+v, %d entries:\n%safter %+v, %d entries:\n%s", counts, size, before, now, l.store.Size(), after)
 			}
 		}

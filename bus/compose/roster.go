@@ -29,6 +29,7 @@ func (g *graph) publish(last *Roster) *Roster {
 	var fresh []*mount
 	for _, m := range g.dirty {
 		m.dirty = false
+		g.work++
 		if m.gone {
 			if m.row != nil {
 				g.retired[m.row] = true
@@ -76,15 +77,16 @@ func (g *graph) spread() {
 		for _, m := range b.claimants {
 			g.mark(m)
 		}
+		// Where else the key is served is told only where nobody owns it.
+		if b.serving == nil && b.key.others != nil {
+			g.markUsers(b)
+		}
 	}
 	for _, k := range g.dirtyKeys {
 		k.dirty = false
 		k.each(func(b *binding) {
-			if b.serving != nil {
-				return
-			}
-			for _, u := range b.users {
-				g.mark(u.m)
+			if b.serving == nil {
+				g.markUsers(b)
 			}
 		})
 	}
@@ -105,6 +107,12 @@ func (g *graph) spread() {
 				}
 			}
 		}
+	}
+}
+
+func (g *graph) markUsers(b *binding) {
+	for _, u := range b.users {
+		g.mark(u.m)
 	}
 }
 
