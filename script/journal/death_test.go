@@ -74,7 +74,13 @@ func child(way, dir string) {
 	}
 }
 
-func deep(n int) int { return deep(n+1) + n }
+// deep ends where the stack does.
+func deep(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return deep(n+1) + n
+}
 
 // process is a child that is ready.
 type process struct {
