@@ -259,7 +259,7 @@ func TestParallelBatch(t *testing.T) {
 	}})
 	var announced []string
 	watch(l, event.ToolResult, func(e *event.ToolResultEvent) { announced = append(announced, e.Content) })
-	if o := l.agent.Run(t.Context(), "go"); o.Stop != agent.StopEnd {
+	if o := l.agent.Run(patient(t), "go"); o.Stop != agent.StopEnd {
 		t.Fatalf("%+v", o)
 	}
 	if !slices.Equal(order, []int{3, 2, 1, 0}) {
@@ -312,7 +312,7 @@ func TestSequentialBatch(t *testing.T) {
 			}
 			return nil, nil
 		})
-		if o := l.agent.Run(t.Context(), "go"); o.Stop != agent.StopEnd || most.Load() != c.most {
+		if o := l.agent.Run(patient(t), "go"); o.Stop != agent.StopEnd || most.Load() != c.most {
 			t.Errorf("%v: %+v, at most %d at once", c.tools, o, most.Load())
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"starling/agent"
 	"starling/agent/provider"
+	"starling/bus"
 	"starling/bus/chat"
 	"starling/bus/event"
 	"starling/bus/spec"
@@ -261,4 +262,47 @@ func TestStuckTokenListener(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 	})
+}
+
+// What is told after a cancel reaches listeners under a living context: a bridge
+// that looks at it first would otherwise count them as broken.
+func TestListenersAfterACancel(t *testing.T) {
+	l := newLab(nil, func(o *agent.Options) {
+		o.Provider = streamFunc(func(ctx context.Context, sink provider.Sink) {
+			sink(provider.Event{Kind: provider.BlockStart, Block: chat.Text})
+			sink(provider.Event{Kind: provider.Delta, Data: []byte("a")})
+			<-ctx.Done() // cancelled by the listener of the first delta
+			sink(provider.Event{Kind: provider.Delta, Data: []byte("b")})
+		})
+	})
+	heard := ""
+	alive := func(ctx context.Context, what string) {
+		heard += what + " "
+		if ctx.Err() != nil {
+			t.Errorf("%s came under a context that is over", what)
+		}
+	}
+	listen(l, "x", event.Stream, func(ctx context.Context, e *event.StreamEvent) (*bus.None, error) {
+		alive(ctx, e.Kind+e.Text)
+		if e.Kind == "delta" {
+			return nil, l.agent.CurrentRun().Cancel("enough")
+		}
+		return nil, nil
+	})
+	listen(l, "x", event.Message, func(ctx context.Context, e *event.MessageEvent) (*bus.None, error) {
+		alive(ctx, "message:"+e.Text)
+		return nil, nil
+	})
+	listen(l, "x", event.TurnEnd, func(ctx context.Context, _ *event.TurnEndEvent) (*event.TurnEndAnswer, error) {
+		alive(ctx, "turn-end")
+		return nil, nil
+	})
+	listen(l, "x", event.RunEnd, func(ctx context.Context, _ *event.RunEndEvent) (*bus.None, error) {
+		alive(ctx, "run-end")
+		return nil, nil
+	})
+	l.agent.Run(t.Context(), "go")
+	if want := "start block_start deltaa errorcancelled: enough message:ab turn-end run-end "; heard != want {
+		t.Errorf("heard %q\nwant  %q", heard, want)
+	}
 }

@@ -261,3 +261,11 @@ func within(t *testing.T, done <-chan struct{}, what string) {
 		t.Fatalf("%s did not happen", what)
 	}
 }
+
+// patient is a context for runs that wait for each other's steps: a fault ends
+// them as failed instead of never.
+func patient(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
