@@ -228,6 +228,9 @@ func (m jsonMeter) sequence(v starlark.Iterable, depth int) error {
 }
 
 func (m jsonMeter) attrs(v starlark.HasAttrs, depth int) error {
+	if err := m.spend(2); err != nil {
+		return err
+	}
 	names := v.AttrNames()
 	sort.Strings(names)
 	for _, name := range names {
@@ -257,6 +260,9 @@ func jsonLen(s string) int {
 		case c == '"' || c == '\\':
 			escaped += 2
 			quotes++
+		case c == 0x7f: // which the encoder writes as Go does
+			escaped += 4
+			quotes += 3
 		default:
 			escaped += utf8.RuneLen(c)
 		}

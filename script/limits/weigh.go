@@ -270,7 +270,7 @@ func (m *meter) quoted(s string) error {
 		c := s[i]
 		if c < utf8.RuneSelf {
 			switch {
-			case c == '"' || c == '\\' || c == '\n' || c == '\t' || c == '\r' || c < ' ' && c >= 7:
+			case c == '"' || c == '\\' || c >= '\a' && c <= '\r':
 				n += 2
 			case c < ' ' || c == 0x7f:
 				n += 4
