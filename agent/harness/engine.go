@@ -16,6 +16,7 @@ import (
 	"starling/bus/spec"
 	"starling/bus/view"
 	"starling/script/bind"
+	"starling/script/journal"
 	"starling/tools"
 	"starling/tools/shell"
 	"starling/trust"
@@ -34,6 +35,7 @@ type Engine struct {
 	notices  *notices
 	logs     *logs
 	binder   *bind.Binder
+	journal  *journal.Journal // nil without plugins or a home
 	system   bus.Port[event.SystemPromptEvent, event.SystemPromptAnswer]
 
 	source  *source
@@ -68,7 +70,9 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workspace: %w", err)
 	}
-	e := newEngine(o, jail, src)
+	log, deaths, journalErr := openJournal(o, jail, found)
+	found.quarantine(deaths)
+	e := newEngine(o, jail, src, log)
 	e.agent = agent.New(agent.Options{
 		Bus: e.bus, Tools: e.tools, Provider: model, Model: name, MaxTurns: o.MaxTurns,
 		System: e.systemPrompt, Settle: e.runtime.Settle, Now: o.Now, Notice: e.notice,
@@ -76,8 +80,10 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.Model == "" {
 		e.notice(ctx, "no model is configured: the built-in offline demo answers; --model script:FILE plays a scenario of your own")
 	}
-	if storeErr != nil {
-		e.say(ctx, view.Notice{Text: storeErr.Error(), Warn: true})
+	for _, err := range []error{storeErr, journalErr} {
+		if err != nil {
+			e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
+		}
 	}
 	if err := e.start(ctx, found); err != nil {
 		return nil, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
@@ -87,9 +93,9 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-func newEngine(o Options, jail *trust.Jail, src *source) *Engine {
+func newEngine(o Options, jail *trust.Jail, src *source, log *journal.Journal) *Engine {
 	store := bus.NewStore()
-	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail, source: src}
+	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail, source: src, journal: log}
 	e.live = live{mounted: map[string]*mounted{}, held: map[string]trust.Digest{}, realms: map[string]bool{}}
 	e.tools = tools.New(e.registry.Tools)
 	e.shell = shell.New(shell.Options{
@@ -107,7 +113,7 @@ func newEngine(o Options, jail *trust.Jail, src *source) *Engine {
 	e.bus.Gate = e.gate
 	e.binder = bind.New(bind.Host{
 		Bus: e.bus, Name: o.Host, Cwd: o.Cwd, Workspace: o.Workspace, Home: o.Home, UserHome: o.UserHome,
-		Now: o.Now, LookupEnv: o.LookupEnv, Shell: e.shell, Log: e.logs.line,
+		Now: o.Now, LookupEnv: o.LookupEnv, Shell: e.shell, Journal: log, Log: e.logs.line,
 		Notify: func(ctx context.Context, from, text string, warn bool) {
 			e.say(ctx, view.Notice{From: from, Text: text, Warn: warn})
 		},
@@ -285,6 +291,6 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 	errs := []error{e.runtime.Shutdown(ctx), e.shell.Close(ctx)}
 	e.notices.close()
-	errs = append(errs, e.binder.Flush(), e.binder.Close(), e.logs.close(), e.jail.Close())
+	errs = append(errs, e.binder.Flush(), e.binder.Close(), e.journal.Close(), e.logs.close(), e.jail.Close())
 	return errors.Join(errs...)
 }

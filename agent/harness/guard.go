@@ -153,7 +153,3 @@ func (e *Engine) missing() error {
 	}
 	return nil
 }
-
-// quarantined is the reason of a plugin that was at work when the last process
-// died.
-const quarantined = "quarantined"

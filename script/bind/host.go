@@ -13,6 +13,7 @@ import (
 	"starling/bus/event"
 	"starling/bus/spec"
 	"starling/script"
+	"starling/script/journal"
 	"starling/script/value"
 	"starling/trust"
 )
@@ -87,6 +88,8 @@ type Host struct {
 	Now func() time.Time
 	// LookupEnv reads a variable of the process.
 	LookupEnv func(name string) (value string, ok bool)
+	// Journal knows which plugin handles what; nil for none.
+	Journal *journal.Journal
 	// Shell runs the commands of exec.
 	Shell *shell.Engine
 	// HTTP carries the requests of http.get and the like; nil is the default

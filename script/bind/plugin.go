@@ -12,8 +12,10 @@ import (
 
 	"starling/bus"
 	"starling/bus/compose"
+	"starling/bus/event"
 	"starling/script"
 	"starling/script/discover"
+	"starling/script/journal"
 	"starling/trust"
 )
 
@@ -97,14 +99,16 @@ func (p *Plugin) apply(s *compose.Scope) error {
 		p.inst.Close()
 		return nil
 	})
-	if err := p.inst.Load(s.Context()); err != nil {
+	ctx, leave := p.journalled(s.Context(), "apply")
+	defer leave()
+	if err := p.inst.Load(ctx); err != nil {
 		return err
 	}
 	// Recorded last, so it is the first to go: nothing of an unloading plugin runs
 	// beside its teardowns.
 	defer s.Defer("tasks", p.tasks.close)
 	p.scope = s
-	err := p.inst.Apply(s.Context(), p.context())
+	err := p.inst.Apply(ctx, p.context())
 	p.scope = nil
 	return err
 }
@@ -117,7 +121,28 @@ func (p *Plugin) UID() uint64 { return p.owner.UID }
 
 // call runs a callback of the plugin.
 func (p *Plugin) call(ctx context.Context, kind script.Kind, what string, fn starlark.Callable, args ...starlark.Value) (starlark.Value, error) {
-	return p.inst.Call(ctx, script.CallInfo{Kind: kind, What: what}, fn, args, nil)
+	return p.run(ctx, script.CallInfo{Kind: kind, What: what}, fn, args, nil)
+}
+
+// run is every call into the plugin: the journal knows of it, in case the process
+// does not outlive it.
+func (p *Plugin) run(ctx context.Context, info script.CallInfo, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	ctx, leave := p.journalled(ctx, info.String())
+	defer leave()
+	return p.inst.Call(ctx, info, fn, args, kwargs)
+}
+
+type journalKey struct{}
+
+// journalled notes a call. The per-token event is left out: its cost is on every
+// token.
+func (p *Plugin) journalled(ctx context.Context, what string) (context.Context, func()) {
+	if p.host.Journal == nil || what == event.Stream.Name() {
+		return ctx, func() {}
+	}
+	outer, _ := ctx.Value(journalKey{}).(journal.Entry)
+	entry := p.host.Journal.EnterFrom(outer, p.Name(), what)
+	return context.WithValue(ctx, journalKey{}, entry), entry.Leave
 }
 
 // warn shows a fault of the plugin to the person.

@@ -119,7 +119,7 @@ func (s *service) run(ctx context.Context, method string, args starlark.Tuple, k
 	if !ok {
 		return nil, fmt.Errorf("service %s has no method %q%s", s.name, method, didYouMean(method, s.Methods()))
 	}
-	return s.plugin.inst.Call(ctx, script.CallInfo{Kind: script.Service, What: s.name + "." + method}, fn, args, kwargs)
+	return s.plugin.run(ctx, script.CallInfo{Kind: script.Service, What: s.name + "." + method}, fn, args, kwargs)
 }
 
 var invokeWord = builtin{name: "invoke", run: func(p *Plugin, c *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

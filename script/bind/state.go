@@ -35,10 +35,17 @@ type held struct {
 func newStates(home, workspace string) *states {
 	s := &states{held: map[string]*held{}}
 	if home != "" {
-		sum := sha256.Sum256([]byte(workspace))
-		s.dir = filepath.Join(home, "state", hex.EncodeToString(sum[:8]))
+		s.dir = StateDir(home, workspace)
 	}
 	return s
+}
+
+// StateDir is the folder below the home where what belongs to one workspace is
+// kept: never in the workspace, so that a checkout brings none. workspace has its
+// links resolved.
+func StateDir(home, workspace string) string {
+	sum := sha256.Sum256([]byte(workspace))
+	return filepath.Join(home, "state", hex.EncodeToString(sum[:8]))
 }
 
 func (s *states) path(plugin string) string { return filepath.Join(s.dir, plugin+".json") }

@@ -102,7 +102,7 @@ func (p *Plugin) async(c *call, word string, reply starlark.Callable, work func(
 		if err != nil {
 			v = starlarkstruct.FromStringDict(starlark.String("failure"), starlark.StringDict{"ok": starlark.False, "error": starlark.String(err.Error())})
 		}
-		if _, err := p.inst.Call(ctx, script.CallInfo{Kind: script.Reply, What: "reply of " + word}, reply, starlark.Tuple{v}, nil); err != nil {
+		if _, err := p.run(ctx, script.CallInfo{Kind: script.Reply, What: "reply of " + word}, reply, starlark.Tuple{v}, nil); err != nil {
 			p.replyFailed(ctx, run, word, err)
 		}
 	})

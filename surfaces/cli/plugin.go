@@ -84,7 +84,14 @@ func trustWorkspace(p Process) error {
 	if len(w.Question().Subjects) == 0 {
 		return say(p.Stdout, "%s brings nothing that is not approved", view.CleanLine(w.Path()))
 	}
-	answer, err := w.Ask(p.Stdin, p.Stdout, isTerminal(p.Stdin))
+	terminal := isTerminal(p.Stdin)
+	if !terminal {
+		// Nobody can answer here, but somebody may read.
+		if err := say(p.Stdout, "%s", strings.TrimSuffix(w.Question().Text(), "\n")); err != nil {
+			return err
+		}
+	}
+	answer, err := w.Ask(p.Stdin, p.Stdout, terminal)
 	if err != nil {
 		return exit{headless.ExitFailed, err}
 	}

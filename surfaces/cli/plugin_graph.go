@@ -11,10 +11,10 @@ import (
 	"starling/bus/view"
 )
 
-// drawPluginGraph draws who waits for whom, in roster order: as a tree, as a Mermaid
+// graphText draws who waits for whom, in roster order: as a tree, as a Mermaid
 // flowchart or as DOT. The registries of the host, which everybody may use, are
 // left out unless all is set. An unknown format is an error.
-func drawPluginGraph(plugins []view.Plugin, format string, all bool) (string, error) {
+func graphText(plugins []view.Plugin, format string, all bool) (string, error) {
 	g := newPluginGraph(plugins, all)
 	switch format {
 	case "tree", "":

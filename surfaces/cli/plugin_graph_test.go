@@ -23,7 +23,7 @@ func row(name, state, needs, provides string) view.Plugin {
 
 func draw(t *testing.T, plugins []view.Plugin, format string, all bool) string {
 	t.Helper()
-	text, err := drawPluginGraph(plugins, format, all)
+	text, err := graphText(plugins, format, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestGraphFormat(t *testing.T) {
 	if draw(t, hostile, "", false) != draw(t, hostile, "tree", false) {
 		t.Error("without a format it is no tree")
 	}
-	if _, err := drawPluginGraph(nil, "svg\x1b[31m", false); err == nil || err.Error() != "--format svg: there is tree, mermaid and dot" {
+	if _, err := graphText(nil, "svg\x1b[31m", false); err == nil || err.Error() != "--format svg: there is tree, mermaid and dot" {
 		t.Errorf("got %v", err)
 	}
 }
