@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -147,7 +148,11 @@ func (m *meter) value(v starlark.Value, depth int) error {
 	case starlark.Bytes:
 		return m.quoted(string(v))
 	case starlark.Int:
-		return m.spend(bitLen(v)/3 + 2)
+		n, ok := v.Int64()
+		if !ok {
+			return m.spend(bitLen(v)/3 + 2)
+		}
+		return m.spend(bits.Len64(uint64(max(n, -n)))/3 + 2)
 	case starlark.NoneType, starlark.Bool:
 		return m.spend(5)
 	case starlark.Float:
