@@ -50,6 +50,25 @@ func ValidateSchema(parameters json.RawMessage) error {
 	return err
 }
 
+// CheckJSON holds a JSON document, such as the settings of a plugin, against a
+// schema of one object. Its error names every fault at once.
+func CheckJSON(schema, document json.RawMessage) error {
+	compiled, err := compile(schema)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return err
+	}
+	err = validate(compiled, value)
+	var faults *jsonschema.ValidationError
+	if errors.As(err, &faults) {
+		return errors.New(strings.Join(list(faults), "; "))
+	}
+	return err
+}
+
 // parse reads the text of arguments as one JSON object.
 func parse(arguments string) (json.RawMessage, any, error) {
 	text := strings.TrimSpace(arguments)

@@ -87,7 +87,7 @@ def apply(ctx):
     effect(f0, f0)
 `})
 	w.active("p")
-	want := "instance, on agent/tool-call, on some/thing, tool t, command c, surface s, gate g, strategy st, case x, variant v, metric m, grader gr, provide svc, effect f0, tasks"
+	want := "instance, locks, on agent/tool-call, on some/thing, tool t, command c, surface s, gate g, strategy st, case x, variant v, metric m, grader gr, provide svc, effect f0, tasks"
 	if got := strings.Join(w.runtime.Roster().Find("p").Registrations, ", "); got != want {
 		t.Errorf("registrations\n got %s\nwant %s", got, want)
 	}

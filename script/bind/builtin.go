@@ -54,7 +54,7 @@ var later = []string{
 	"http.serve", "model.ask", "model.cancel", "model.busy", "model.list",
 	"prompt", "original", "answer", "allow", "ask", "deny", "render", "vote",
 	"surface_state", "system_prompt", "agents_md", "skills", "tool_list",
-	"session", "run", "new_session", "fs.lock", "fs.unlock", "answer_question", "result", "send", "prompt_with",
+	"session", "run", "new_session", "answer_question", "result", "send", "prompt_with",
 }
 
 func unavailable(name string) builtin {

@@ -274,3 +274,95 @@ func eventually(t *testing.T, ok func() bool) {
 	}
 	t.Fatal("it did not come about within a minute")
 }
+
+// Settings that break the schema fail the plugin with every fault named.
+func TestConfigSchema(t *testing.T) {
+	const src = `
+config_schema = {"type": "object", "properties": {"limit": {"type": "integer", "minimum": 1}}, "required": ["limit"], "additionalProperties": False}
+def apply(ctx): pass
+`
+	for _, c := range []struct {
+		config map[string]any
+		want   string
+	}{
+		{map[string]any{"limit": int64(3)}, "active"},
+		{map[string]any{"limit": int64(0), "limt": "x"}, "limit"},
+		{nil, "limit"},
+	} {
+		w := newWorld(t)
+		w.config = map[string]map[string]any{"p": c.config}
+		w.load(map[string]string{"p": src})
+		if got := w.state("p"); !strings.Contains(got, c.want) || (got == "active") != (c.want == "active") {
+			t.Errorf("%v: %s", c.config, got)
+		}
+	}
+}
+
+// A replacement waits for running and open tool calls of the old version; a
+// second one cancels them.
+func TestReplacementWaits(t *testing.T) {
+	const src = `
+inject = ["tools"]
+uses = ["exec"]
+def apply(ctx):
+    def go(args):
+        h = later()
+        exec("while [ ! -e go ]; do sleep 0.02; done; echo VERSION", reply = lambda r: h.done(r.stdout))
+        return h
+    tool("go", "d", {}, go)
+`
+	run := func(w *world) chan string {
+		done := make(chan string, 1)
+		go func() {
+			r, err := w.run("go", "{}")
+			if err != nil {
+				done <- err.Error()
+				return
+			}
+			done <- r.Content
+		}()
+		eventually(w.t, func() bool { return len(w.shell.List()) > 0 })
+		return done
+	}
+	t.Run("waits", func(t *testing.T) {
+		w := newWorld(t)
+		w.load(map[string]string{"p": strings.ReplaceAll(src, "VERSION", "one")})
+		done := run(w)
+		if err := w.runtime.Replace(w.ids["p"], w.component("p", strings.ReplaceAll(src, "VERSION", "two"))); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+		select {
+		case got := <-done:
+			t.Fatalf("the call ended with %q", got)
+		default:
+		}
+		w.write("go", "")
+		if got := <-done; got != "one\n" {
+			t.Errorf("the old call gave %q", got)
+		}
+		w.settle()
+		if r, err := w.run("go", "{}"); err != nil || r.Content != "two\n" {
+			t.Errorf("%+v %v", r, err)
+		}
+	})
+	t.Run("a second request cancels", func(t *testing.T) {
+		w := newWorld(t)
+		w.load(map[string]string{"p": strings.ReplaceAll(src, "VERSION", "one")})
+		done := run(w)
+		for _, version := range []string{"two", "three"} {
+			if err := w.runtime.Replace(w.ids["p"], w.component("p", strings.ReplaceAll(src, "VERSION", version))); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if got := <-done; strings.HasPrefix(got, "one") {
+			t.Errorf("the call went on: %q", got)
+		}
+		w.settle()
+		w.write("go", "")
+		if r, err := w.run("go", "{}"); err != nil || r.Content != "three\n" {
+			t.Errorf("%+v %v", r, err)
+		}
+	})
+}

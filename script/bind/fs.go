@@ -1,10 +1,12 @@
 package bind
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"sync"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
@@ -24,9 +26,14 @@ type place struct {
 	name string
 }
 
-// fsWord makes one word of the fs module; do runs outside the plugin's
-// computing time.
+// fsWord makes one word of the fs module that needs no more than the place.
 func fsWord(name string, word trust.Kind, params []string, do func(at place, text string) (starlark.Value, error)) builtin {
+	return fsWordOf(name, word, params, func(_ *Plugin, at place, text string) (starlark.Value, error) { return do(at, text) })
+}
+
+// fsWordOf makes one word of the fs module; do runs outside the plugin's
+// computing time.
+func fsWordOf(name string, word trust.Kind, params []string, do func(p *Plugin, at place, text string) (starlark.Value, error)) builtin {
 	return builtin{name: "fs." + name, run: func(p *Plugin, c *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		texts := make([]string, 2)
 		pairs := make([]any, 0, 4)
@@ -41,7 +48,7 @@ func fsWord(name string, word trust.Kind, params []string, do func(at place, tex
 		c.Host(func() {
 			var at place
 			if at, err = p.place(word, texts[0]); err == nil {
-				v, err = do(at, texts[1])
+				v, err = do(p, at, texts[1])
 			}
 		})
 		if err != nil {
@@ -71,6 +78,13 @@ func fsWords() []builtin {
 		}),
 		fsWord("remove", trust.FSWrite, []string{"path"}, func(at place, _ string) (starlark.Value, error) {
 			return starlark.None, at.jail.Remove(at.name)
+		}),
+		fsWordOf("lock", trust.FSWrite, []string{"path"}, func(p *Plugin, at place, _ string) (starlark.Value, error) {
+			ok, err := p.locked.take(at)
+			return starlark.Bool(ok), err
+		}),
+		fsWordOf("unlock", trust.FSWrite, []string{"path"}, func(p *Plugin, at place, _ string) (starlark.Value, error) {
+			return starlark.None, p.locked.give(at)
 		}),
 	}
 }
@@ -185,5 +199,55 @@ func (j *jails) close() error {
 		errs = append(errs, jail.Close())
 	}
 	j.open = map[string]*trust.Jail{}
+	return errors.Join(errs...)
+}
+
+// fileLocks are the files a plugin has locked.
+type fileLocks struct {
+	mu   sync.Mutex
+	held map[string]*trust.Lock // by absolute path
+}
+
+func (p place) path() string { return filepath.Join(p.jail.Dir(), p.name) }
+
+// take locks a file; true also when the plugin holds it already.
+func (l *fileLocks) take(at place) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held[at.path()] != nil {
+		return true, nil
+	}
+	lock, ok, err := at.jail.Lock(at.name)
+	if !ok {
+		return false, err
+	}
+	if l.held == nil {
+		l.held = map[string]*trust.Lock{}
+	}
+	l.held[at.path()] = lock
+	return true, nil
+}
+
+// give unlocks a file; nothing happens when the plugin does not hold it.
+func (l *fileLocks) give(at place) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lock := l.held[at.path()]
+	if lock == nil {
+		return nil
+	}
+	delete(l.held, at.path())
+	return lock.Unlock()
+}
+
+// close unlocks what is left at the unload.
+func (l *fileLocks) close(context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for _, lock := range l.held {
+		errs = append(errs, lock.Unlock())
+	}
+	l.held = nil
 	return errors.Join(errs...)
 }

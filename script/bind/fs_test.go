@@ -114,3 +114,44 @@ def apply(ctx):
 		}
 	}
 }
+
+// A lock keeps everybody else out, ends with the plugin, and needs the word.
+func TestFileLocks(t *testing.T) {
+	const src = `
+inject = ["tools"]
+uses = ["fs.write"]
+def apply(ctx):
+    tool("NAME", "d", {}, lambda a: str({"lock": fs.lock, "unlock": fs.unlock}[a["do"]]("run/x.lock")))
+`
+	w := newWorld(t)
+	w.load(map[string]string{"a": strings.ReplaceAll(src, "NAME", "a"), "b": strings.ReplaceAll(src, "NAME", "b")})
+	w.active("a", "b")
+	do := func(plugin, what string) string {
+		r, err := w.run(plugin, `{"do":"`+what+`"}`)
+		if err != nil {
+			return err.Error()
+		}
+		return r.Content
+	}
+	for _, step := range []struct{ plugin, do, want string }{
+		{"a", "lock", "True"},
+		{"a", "lock", "True"},
+		{"b", "lock", "False"},
+		{"b", "unlock", "None"},
+		{"b", "lock", "False"},
+		{"a", "unlock", "None"},
+		{"b", "lock", "True"},
+		{"a", "lock", "False"},
+	} {
+		if got := do(step.plugin, step.do); got != step.want {
+			t.Fatalf("%+v: got %s", step, got)
+		}
+	}
+	if err := w.runtime.Unmount(w.ids["b"]); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	if got := do("a", "lock"); got != "True" {
+		t.Errorf("after the holder left: %s", got)
+	}
+}

@@ -32,6 +32,9 @@ func (p *Plugin) eventValue(name string, e any) (starlark.Value, error) {
 		m.Keep(view)
 	}
 	if run := runOf(e); run != nil {
+		if a, ok := run.(event.Attributed); ok {
+			run = a.As(p.Name())
+		}
 		if named, ok := run.(event.Attributed); ok { // who runs into a limit is named
 			run = named.As(p.owner.Name)
 		}

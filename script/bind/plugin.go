@@ -2,9 +2,13 @@ package bind
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+
+	"starling/tools"
 
 	"starling/bus/spec"
 
@@ -29,6 +33,8 @@ type Plugin struct {
 	view   *compose.View
 	owner  bus.Owner
 	tasks  *tasks
+	open   openCalls
+	locked fileLocks
 	config map[string]any
 	own    map[string]any // registries of private realms, by key
 
@@ -55,8 +61,18 @@ func (b *Binder) Component(prog *script.Program, file discover.File, set Setting
 		c.Broken = fmt.Errorf("%s: uses: %w", file.Path, err)
 		return c
 	}
+	var current atomic.Pointer[Plugin]
+	c.Drain = func(ctx context.Context) error {
+		if p := current.Load(); p != nil {
+			return p.drain(ctx)
+		}
+		return nil
+	}
+	c.Check = func() error { return checkConfig(d.ConfigSchema, set.Config) }
 	c.Apply = func(s *compose.Scope) error {
 		p := &Plugin{host: b, prog: prog, words: words, view: s.View(), owner: s.Owner(), tasks: newTasks(), config: set.Config, own: map[string]any{}}
+		p.inst = p.instance()
+		current.Store(p)
 		for key, realm := range set.Realms {
 			if realm == "" && hostKey(key) {
 				p.own[key] = spec.Child(b.Bus.Store(), key, "private to "+file.Name)
@@ -65,6 +81,42 @@ func (b *Binder) Component(prog *script.Program, file discover.File, set Setting
 		return p.apply(s)
 	}
 	return c
+}
+
+// drain waits until no tool or command call of the plugin is open; when ctx ends
+// first they are cancelled.
+func (p *Plugin) drain(ctx context.Context) error {
+	err := p.inst.Idle(ctx, script.Tool, script.Command)
+	if err == nil {
+		err = p.open.wait(ctx)
+	}
+	if err != nil {
+		p.inst.Cancel(script.Tool, script.Command)
+		p.open.cancel()
+	}
+	return err
+}
+
+// checkConfig holds the settings of a plugin against its config_schema.
+func checkConfig(schema any, config map[string]any) error {
+	if schema == nil {
+		return nil
+	}
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		return fmt.Errorf("config_schema: %w", err)
+	}
+	if config == nil {
+		config = map[string]any{}
+	}
+	given, err := json.Marshal(config)
+	if err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	if err := tools.CheckJSON(raw, given); err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	return nil
 }
 
 // waitsFor leaves out the host's registries the plugin has to itself: nobody can
@@ -81,10 +133,9 @@ func waitsFor(inject []string, realms map[string]string) []string {
 
 func hostKey(key string) bool { return slices.Contains(spec.HostKeys, key) }
 
-// apply runs the file and its apply function; everything they register goes
-// through s.
-func (p *Plugin) apply(s *compose.Scope) error {
-	p.inst = p.prog.New(script.Env{
+// instance makes the life of the file for one mount; nothing of it runs yet.
+func (p *Plugin) instance() *script.Instance {
+	return p.prog.New(script.Env{
 		Predeclared: p.predeclared(),
 		Print:       func(text string) { p.host.Log(p.owner.Name, text) },
 		Limits:      p.prog.Decl().Limits,
@@ -93,12 +144,18 @@ func (p *Plugin) apply(s *compose.Scope) error {
 		Watch:       p.host.guards.watch,
 		OnStuck:     func(reason *script.AbandonedError) { p.host.Stuck(p, reason) },
 	})
+}
+
+// apply runs the file and its apply function; everything they register goes
+// through s.
+func (p *Plugin) apply(s *compose.Scope) error {
 	// The first undo to be recorded is the last to run: the instance answers calls
 	// until everything else is gone.
 	s.Defer("instance", func(context.Context) error {
 		p.inst.Close()
 		return nil
 	})
+	s.Defer("locks", p.locked.close)
 	ctx, leave := p.journalled(s.Context(), "apply")
 	defer leave()
 	if err := p.inst.Load(ctx); err != nil {

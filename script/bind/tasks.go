@@ -69,6 +69,65 @@ func (t *tasks) close(ctx context.Context) error {
 	}
 }
 
+// openCalls are the tool calls a plugin keeps open.
+type openCalls struct {
+	mu    sync.Mutex
+	next  int
+	stops map[int]context.CancelFunc
+	idle  []chan struct{}
+}
+
+// enter counts a call until done; the context it returns ends with cancel too.
+func (o *openCalls) enter(ctx context.Context) (_ context.Context, done func()) {
+	ctx, stop := context.WithCancel(ctx)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.stops == nil {
+		o.stops = map[int]context.CancelFunc{}
+	}
+	id := o.next
+	o.next++
+	o.stops[id] = stop
+	return ctx, func() {
+		stop()
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		delete(o.stops, id)
+		if len(o.stops) == 0 {
+			for _, ch := range o.idle {
+				close(ch)
+			}
+			o.idle = nil
+		}
+	}
+}
+
+// wait returns when no call is open, or with why ctx ended.
+func (o *openCalls) wait(ctx context.Context) error {
+	o.mu.Lock()
+	if len(o.stops) == 0 {
+		o.mu.Unlock()
+		return nil
+	}
+	ch := make(chan struct{})
+	o.idle = append(o.idle, ch)
+	o.mu.Unlock()
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (o *openCalls) cancel() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, stop := range o.stops {
+		stop()
+	}
+}
+
 // toolRun is one tool call while its plugin may keep it open.
 type toolRun struct {
 	progress func(string)

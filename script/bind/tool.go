@@ -102,6 +102,8 @@ func (p *Plugin) execute(ctx context.Context, fn starlark.Callable, call spec.To
 		return spec.ToolResult{}, err
 	}
 	if h, ok := v.(*laterHandle); ok {
+		ctx, done := p.open.enter(ctx)
+		defer done()
 		return p.wait(ctx, h)
 	}
 	return toolResult(v)
