@@ -65,7 +65,7 @@ func unavailable(name string) builtin {
 
 // Names returns the predeclared names of a plugin file.
 func Names() map[string]bool {
-	names := map[string]bool{"math": true, "time": true, "struct": true}
+	names := map[string]bool{"math": true, "time": true}
 	for _, name := range limits.Names() {
 		names[name] = true
 	}
@@ -93,7 +93,7 @@ func split(name string) (module, function string) {
 func (p *Plugin) predeclared() starlark.StringDict {
 	names := maps.Clone(p.host.guards.of(p.prog.Decl().Limits))
 	names["math"], names["time"] = math.Module, p.timeModule()
-	names["struct"] = starlark.NewBuiltin("struct", starlarkstruct.Make)
+
 	modules := map[string]starlark.StringDict{}
 	for _, b := range builtins() {
 		fn := starlark.NewBuiltin(b.name, p.guarded(b))
