@@ -2,12 +2,12 @@ package script
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"starling/bus/event"
 	"starling/bus/spec"
 	"starling/script/value"
+	"starling/trust"
 )
 
 // MaxName is the longest name of a plugin, in bytes.
@@ -68,61 +68,10 @@ func checkEmits(name string) error {
 	return nil
 }
 
-// scopeRule says what may stand behind the colon of a capability word.
-type scopeRule int
-
-const (
-	noScope scopeRule = iota
-	mayScope
-	mustScope
-	moneyScope
-)
-
-type capability struct {
-	word  string
-	scope scopeRule
-	of    string // what the scope is, for people
-}
-
-var capabilities = []capability{
-	{"fs.read", mayScope, "GLOB"},
-	{"fs.write", mayScope, "GLOB"},
-	{"exec", mayScope, "PROGRAM"},
-	{"net", mayScope, "HOST"},
-	{"listen", mayScope, "ADDRESS"},
-	{"model", moneyScope, "USD"},
-	{"env", mustScope, "NAME"},
-	{"prompt", noScope, ""},
-	{"steer", noScope, ""},
-	{"permit", noScope, ""},
-}
-
 // checkWord tells what is wrong with one entry of uses.
 func checkWord(entry string) error {
-	word, scope, has := strings.Cut(entry, ":")
-	var words []string
-	for _, c := range capabilities {
-		words = append(words, c.word)
-		if c.word != word {
-			continue
-		}
-		switch {
-		case has && c.scope == noScope:
-			return fmt.Errorf("%q takes nothing behind the word", entry)
-		case has && strings.TrimSpace(scope) == "":
-			return fmt.Errorf("%q needs a %s behind the colon", entry, c.of)
-		case !has && c.scope == mustScope:
-			return fmt.Errorf("%q needs a %s: %s:%s", entry, c.of, c.word, c.of)
-		case has && strings.IndexFunc(scope, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0:
-			return fmt.Errorf("%q holds a control character", entry)
-		case has && c.scope == moneyScope:
-			if usd, err := strconv.ParseFloat(scope, 64); err != nil || !(usd >= 0 && usd < 1e9) {
-				return fmt.Errorf("%q needs an amount of dollars behind the colon, such as %s:0.50", entry, c.word)
-			}
-		}
-		return nil
-	}
-	return unknown("capability", word, words)
+	_, err := trust.ParseWord(entry)
+	return err
 }
 
 func unknown(what, name string, known []string) error {

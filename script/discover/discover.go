@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"starling/bus"
+	"starling/script"
 )
 
 // Origin says by which route a file was found.
@@ -208,18 +209,7 @@ func flagged(path, cwd string, index int) File {
 
 func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), ".star") }
 
-const nameLimit = 40
-
-func checkName(name string) error {
-	ok := name != "" && len(name) <= nameLimit
-	for _, r := range name {
-		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-')
-	}
-	if !ok {
-		return fmt.Errorf("a plugin name has letters, digits, '.', '_' and '-' only, at most %d: rename %q", nameLimit, name)
-	}
-	return nil
-}
+func checkName(name string) error { return script.CheckName(name) }
 
 // onceEach keeps one file per real path: the strongest a person named (a flag),
 // else the home's, which is trusted, before the workspace's.

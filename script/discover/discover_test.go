@@ -126,7 +126,7 @@ func TestFind(t *testing.T) {
 			files: map[string]string{"home/plugins/a b.star": ""},
 			flags: []string{"nowhere.star"},
 			want: []string{
-				`home a b home/plugins/a b.star error: a plugin name has letters, digits, '.', '_' and '-' only, at most 40: rename "a b"`,
+				`home a b home/plugins/a b.star error: the name "a b" may hold letters, digits, '.', '_' and '-' only`,
 				"flag nowhere nowhere.star error: --plugin: there is no file nowhere.star",
 			},
 		},

@@ -82,7 +82,7 @@ func TestPluginsJSON(t *testing.T) {
 			rows:    []string{"a"},
 			errs: []string{
 				`1:2: a row needs "id", the name of the plugin`, `1:13: "id" must be text, not a number`,
-				`1:24: a plugin name has letters, digits, '.', '_' and '-' only, at most 40: rename "a b"`,
+				`1:24: the name "a b" may hold letters, digits, '.', '_' and '-' only`,
 				`1:45: plugin "a" has a row above; put both into one`,
 			},
 		},
