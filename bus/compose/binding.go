@@ -103,7 +103,7 @@ func (g *graph) sweep() {
 
 // find is the index of at among the claimants, or where it would stand.
 func (b *binding) find(at place) int {
-	return sort.Search(len(b.claimants), func(i int) bool { return !b.claimants[i].place().before(at) })
+	return sort.Search(len(b.claimants), func(i int) bool { return !b.claimants[i].rank().before(at) })
 }
 
 func (g *graph) attachNeed(m *mount, i int) {
@@ -135,7 +135,7 @@ func (g *graph) detachNeed(m *mount, i int) {
 
 func (g *graph) attachOffer(m *mount, name string) *binding {
 	b := g.binding(name, m.table[name])
-	i := b.find(m.place())
+	i := b.find(m.rank())
 	b.claimants = append(b.claimants, nil)
 	copy(b.claimants[i+1:], b.claimants[i:])
 	b.claimants[i] = m
@@ -145,11 +145,11 @@ func (g *graph) attachOffer(m *mount, name string) *binding {
 }
 
 func (g *graph) detachOffer(m *mount, b *binding) {
-	i := b.find(m.place())
+	i := b.find(m.rank())
 	b.claimants = append(b.claimants[:i], b.claimants[i+1:]...)
 	if b.owner == m {
 		g.free(b)
-		g.vacant = append(g.vacant, vacancy{b, m.place()})
+		g.vacant = append(g.vacant, vacancy{b, m.rank()})
 	}
 	g.touch(b)
 	g.spoil(b)

@@ -127,8 +127,9 @@ func (g *graph) reconsider() {
 
 // retry tells whether m may be tried again: the providers it would get differ,
 // or one of them is not active and owning its keys again takes none from
-// another, or it does not own its keys any more (and waits for them). It leaves
-// m watching all that the answer depends on.
+// another, or one of them could not be active if it did, or it does not own its
+// keys any more (and waits for them). It leaves m watching all that the answer
+// depends on.
 func (g *graph) retry(m *mount) bool {
 	f := m.failure
 	if f.clean || f.contradiction != "" {
@@ -165,6 +166,7 @@ func (g *graph) retry(m *mount) bool {
 	for _, w := range g.weighed {
 		deps = append(deps, w.offers...)
 	}
+	stays := !displaces || g.attainable(m, &deps)
 	g.rollback()
 	m.trial = false
 	deps = append(deps, m.offers...)
@@ -174,7 +176,53 @@ func (g *graph) retry(m *mount) bool {
 		}
 	}
 	g.watch(m, deps...)
-	return !owns || !same(now, f.with) || idle && !displaces
+	return !owns || !same(now, f.with) || idle && !displaces || !stays
+}
+
+// attainable tells whether all providers m would get could be active at all, by
+// who owns what in the trial that runs and as if nobody else failed. A failure
+// with a provider that cannot be there is a thing of the past: loaded from
+// nothing, m would wait for it. The bindings the answer depends on are added to
+// deps.
+func (g *graph) attainable(m *mount, deps *[]*binding) bool {
+	// What is upstream of m, and how many owners each of it still lacks.
+	lacks := map[*mount]int{m: 0}
+	users := map[*mount][]*mount{}
+	var list, can []*mount
+	for list = append(list, m); len(list) > 0; list = list[1:] {
+		u := list[0]
+		for i := range u.needs {
+			n := &u.needs[i]
+			if n.live != nil {
+				continue
+			}
+			*deps = append(*deps, n.b)
+			lacks[u]++
+			p := n.b.owner
+			if p == nil {
+				continue // lacks it for good
+			}
+			users[p] = append(users[p], u)
+			if _, seen := lacks[p]; !seen {
+				lacks[p] = 0
+				list = append(list, p)
+			}
+		}
+		if lacks[u] == 0 {
+			can = append(can, u)
+		}
+	}
+	for ; len(can) > 0; can = can[1:] {
+		if can[0] == m {
+			return true
+		}
+		for _, u := range users[can[0]] {
+			if lacks[u]--; lacks[u] == 0 {
+				can = append(can, u)
+			}
+		}
+	}
+	return false
 }
 
 func same(a, b []provider) bool {

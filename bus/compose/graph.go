@@ -144,7 +144,7 @@ func (g *graph) flush() {
 func (g *graph) accept(m *mount) {
 	var above table
 	if m.parent != nil {
-		above = m.parent.table
+		above, m.depth = m.parent.table, m.parent.depth+1
 	}
 	m.table = above.with(m.id, m.c.Isolate)
 	m.needs = needsOf(m.c.Inject)

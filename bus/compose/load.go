@@ -87,13 +87,9 @@ func (g *graph) load(m *mount) {
 		}
 		view.required[n.key] = p.values[n.key]
 	}
-	depth := 0
-	for p := m.parent; p != nil; p = p.parent {
-		depth++
-	}
 	s := &Scope{
 		r: g.r, owner: m.owner(), pos: m.c.Position, origin: m.c.Origin,
-		offers: m.c.Provides, depth: depth, view: view,
+		offers: m.c.Provides, depth: m.depth, view: view,
 	}
 	s.ctx, s.cancel = context.WithCancelCause(g.r.marked)
 	l.scope = s

@@ -145,10 +145,24 @@ func (n *modelMount) enabled() bool { return n.s.off == "" && n.stuck == "" && !
 
 func (n *modelMount) key(key string) modelKey { return modelKey{key, n.realms[key]} }
 
+func (n *modelMount) depth() int {
+	if n.parent == nil {
+		return 0
+	}
+	return 1 + n.parent.depth()
+}
+
+// byDepth is the order of claims: children come behind who nests less.
+func (m *model) byDepth() []*modelMount {
+	list := slices.Clone(m.mounts)
+	sort.SliceStable(list, func(i, j int) bool { return list[i].depth() < list[j].depth() })
+	return list
+}
+
 // owners is the ownership pass over everybody; trial counts as not failed.
 func (m *model) owners(trial *modelMount) (own map[modelKey]*modelMount, eligible map[*modelMount]bool) {
 	own, eligible = map[modelKey]*modelMount{}, map[*modelMount]bool{}
-	for _, n := range m.mounts {
+	for _, n := range m.byDepth() {
 		if !n.enabled() || n.failed && n != trial {
 			continue
 		}
@@ -187,7 +201,33 @@ func (m *model) mayRetry(n *modelMount) bool {
 		displaces = displaces || o != n && own[k] == n
 	}
 	now, idle := n.providers(own)
-	return !slices.Equal(now, n.with) || !eligible[n] || idle && !displaces
+	if displaces {
+		idle = !m.attainable(n, own)
+	}
+	return !slices.Equal(now, n.with) || !eligible[n] || idle
+}
+
+// attainable tells whether what n needs could be there, by who owns what: the
+// least fixpoint.
+func (m *model) attainable(n *modelMount, own map[modelKey]*modelMount) bool {
+	can := map[*modelMount]bool{}
+	all := func(o *modelMount) bool {
+		for _, k := range o.s.needs {
+			if p := own[o.key(k)]; p == nil || !can[p] {
+				return false
+			}
+		}
+		return true
+	}
+	for more := true; more; {
+		more = false
+		for _, o := range m.mounts {
+			if !can[o] && all(o) {
+				can[o], more = true, true
+			}
+		}
+	}
+	return all(n)
 }
 
 // settle runs to the end; it gives up, unstable, when a mount is out of tries.

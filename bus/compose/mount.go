@@ -13,6 +13,7 @@ type mount struct {
 	c      Component
 	rev    uint64 // grows with each replacement
 	parent *mount // nil at the top
+	depth  int    // mounts above it
 	table  table
 	needs  []need
 	offers []*binding
@@ -79,7 +80,13 @@ func needsOf(inject []string) []need {
 	return needs
 }
 
-func (m *mount) place() place { return place{m.c.Position, m.id} }
+func (m *mount) place() place { return place{0, m.c.Position, m.id} }
+
+// rank is its place among claimants. A child comes behind every mount that nests
+// less, wherever its parent stands: it is there only while its parent is loaded,
+// and if it could take a key from one that is there by configuration, the end
+// would depend on who was there first.
+func (m *mount) rank() place { return place{m.depth, m.c.Position, m.id} }
 
 func (m *mount) owner() bus.Owner { return bus.Owner{UID: uint64(m.id), Name: m.c.Name} }
 

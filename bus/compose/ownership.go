@@ -1,6 +1,7 @@
 package compose
 
-// The ownership of keys is one pass in static order: a mount whose claimed keys
+// The ownership of keys is one pass in static order (children behind everybody
+// who nests less): a mount whose claimed keys
 // are all free owns all of them, even while it waits for something itself; any
 // other owns none. A shift does that pass only for those a change can reach.
 
@@ -49,7 +50,7 @@ func (g *graph) free(b *binding) {
 // on to whoever is behind them in static order.
 func (g *graph) pass(from ...*mount) {
 	for _, m := range from {
-		g.claiming.push(m.place(), m)
+		g.claiming.push(m.rank(), m)
 	}
 	for _, v := range g.vacant {
 		g.passOn(v.b, v.at)
@@ -69,7 +70,7 @@ func (g *graph) weigh(m *mount) {
 	can := m.claims()
 	for _, b := range m.offers {
 		// An owner behind m is left over from before and will be displaced.
-		if b.owner != nil && b.owner.place().before(m.place()) {
+		if b.owner != nil && b.owner.rank().before(m.rank()) {
 			can = false
 			break
 		}
@@ -80,7 +81,7 @@ func (g *graph) weigh(m *mount) {
 		m.owns = true
 		for _, b := range m.offers {
 			if b.owner != nil {
-				g.claiming.push(b.owner.place(), b.owner)
+				g.claiming.push(b.owner.rank(), b.owner)
 			}
 			g.own(b, m)
 		}
@@ -91,12 +92,12 @@ func (g *graph) weigh(m *mount) {
 			if b.owner == m {
 				g.free(b)
 			}
-			g.passOn(b, m.place())
+			g.passOn(b, m.rank())
 		}
 	case !can:
 		for _, b := range m.offers {
 			if b.freed == g.shift {
-				g.passOn(b, m.place())
+				g.passOn(b, m.rank())
 			}
 		}
 	}
@@ -108,11 +109,11 @@ func (g *graph) passOn(b *binding, at place) {
 		return
 	}
 	i := b.find(at)
-	if i < len(b.claimants) && b.claimants[i].place() == at {
+	if i < len(b.claimants) && b.claimants[i].rank() == at {
 		i++
 	}
 	if i < len(b.claimants) {
-		g.claiming.push(b.claimants[i].place(), b.claimants[i])
+		g.claiming.push(b.claimants[i].rank(), b.claimants[i])
 	}
 }
 

@@ -93,7 +93,30 @@ type step struct {
 	isolate map[string]string
 }
 
-func (s step) String() string { return s.kind + " " + s.name }
+func (s step) String() string {
+	text := s.kind + " " + s.name
+	if s.kind == "switch" {
+		text += fmt.Sprintf(" %q", s.off)
+	}
+	if s.kind == "move" {
+		text += fmt.Sprint(" ", s.isolate)
+	}
+	if s.s != nil {
+		text += " " + s.s.String()
+	}
+	return text
+}
+
+func (s *spec) String() string {
+	text := fmt.Sprintf("%s needs %v provides %v isolate %v", s.content(), s.needs, s.provides, s.isolate)
+	if s.off != "" || s.broken {
+		text += fmt.Sprintf(" off %q broken %v", s.off, s.broken)
+	}
+	if s.odds > 0 {
+		text += fmt.Sprintf(" fails in %d%%", s.odds)
+	}
+	return text + fmt.Sprint(" children ", s.children)
+}
 
 // changes are the kinds, as often as they are drawn.
 var changes = []string{
@@ -257,6 +280,7 @@ func TestConfluence(t *testing.T) {
 		l, m, ids := newLab(), &model{}, map[string]compose.ID{}
 		for range 1 + roll(t, "steps", 20) {
 			s := h.draw(t)
+			t.Log(s)
 			l.do(t, ids, s)
 			if s.kind == "fail" {
 				m.settle()

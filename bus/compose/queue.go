@@ -3,12 +3,17 @@ package compose
 import "starling/bus"
 
 // place is a spot in the static order, which is total: by position, then by id.
+// In the order of claims how deep a mount nests counts first.
 type place struct {
-	pos bus.Position
-	id  ID
+	depth int
+	pos   bus.Position
+	id    ID
 }
 
 func (p place) before(o place) bool {
+	if p.depth != o.depth {
+		return p.depth < o.depth
+	}
 	if p.pos != o.pos {
 		return p.pos < o.pos
 	}

@@ -240,6 +240,28 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// TestFailureOfThePast: beta failed with alpha, and gamma took its key. When alpha
+// cannot be there any more, beta waits for it as if it had never been tried, and
+// has its key again.
+func TestFailureOfThePast(t *testing.T) {
+	s := newStage(t)
+	s.mount(compose.Component{Name: "alpha", Inject: list{"root"}, Provides: list{"a"}})
+	s.mount(compose.Component{Name: "beta", Inject: list{"a"}, Provides: list{"k"}, Apply: failing(errors.New("no"))})
+	s.mount(compose.Component{Name: "gamma", Provides: list{"k"}})
+	s.mount(compose.Component{Name: "root", Provides: list{"root"}})
+	s.settle()
+	s.want("beta", "failed: apply: no")
+	s.want("gamma", "active")
+	s.must(s.Switch(s.ids["root"], "off"))
+	s.settle()
+	s.want("beta", "pending: waiting for a")
+	s.want("gamma", `pending: conflict: "k" is provided by beta (waiting for a)`)
+	s.must(s.Switch(s.ids["root"], ""))
+	s.settle()
+	s.want("beta", "failed: apply: no")
+	s.want("gamma", "active")
+}
+
 // TestContradiction: alpha fails with gamma's b, and stands in beta's way; beta
 // fails, and takes gamma's key when alpha does not stand in its way.
 func TestContradiction(t *testing.T) {
@@ -267,17 +289,22 @@ func TestContradiction(t *testing.T) {
 }
 
 // TestContradictionOfAChild: alpha's child takes the key that alpha stands on, by
-// way of beta.
+// way of beta, from a child of gamma.
 func TestContradictionOfAChild(t *testing.T) {
 	s := newStage(t)
 	applies := 0
-	s.mount(compose.Component{Name: "alpha", Inject: list{"d"}, Apply: func(sc *compose.Scope) error {
-		applies++
-		_, err := sc.Mount(compose.Component{Name: "child", Provides: list{"k"}, Apply: func(sc *compose.Scope) error { return sc.Provide("k", 1) }})
-		return err
-	}})
+	kid := func(name string) func(*compose.Scope) error {
+		return func(sc *compose.Scope) error {
+			if name == "alpha's" {
+				applies++
+			}
+			_, err := sc.Mount(compose.Component{Name: name, Provides: list{"k"}, Apply: func(sc *compose.Scope) error { return sc.Provide("k", 1) }})
+			return err
+		}
+	}
+	s.mount(compose.Component{Name: "alpha", Inject: list{"d"}, Apply: kid("alpha's")})
 	s.mount(compose.Component{Name: "beta", Inject: list{"k"}, Provides: list{"d"}})
-	s.mount(compose.Component{Name: "gamma", Provides: list{"k"}})
+	s.mount(compose.Component{Name: "gamma", Apply: kid("gamma's")})
 	s.settle()
 	s.want("alpha", "failed: contradiction: alpha and beta exclude each other")
 	s.want("beta", "active")
@@ -295,6 +322,32 @@ func TestContradictionOfAChild(t *testing.T) {
 	s.must(s.Unmount(s.ids["beta"]))
 	s.settle()
 	s.want("alpha", "pending: waiting for d")
+}
+
+// TestChildrenTakeNoKeys: a child does not take a key from who is there by
+// configuration, however early its parent stands and whoever came first.
+func TestChildrenTakeNoKeys(t *testing.T) {
+	for _, childFirst := range []bool{true, false} {
+		s := newStage(t)
+		parent := compose.Component{Name: "parent", Position: bus.At(bus.ClassHost, 0, ""), Apply: func(sc *compose.Scope) error {
+			_, err := sc.Mount(compose.Component{Name: "child", Provides: list{"k"}, Apply: func(sc *compose.Scope) error { return sc.Provide("k", 1) }})
+			return err
+		}}
+		plugin := compose.Component{Name: "plugin", Provides: list{"k"}}
+		if childFirst {
+			s.mount(parent)
+			s.settle()
+			s.want("child", "active")
+			s.mount(plugin)
+		} else {
+			s.mount(plugin)
+			s.settle()
+			s.mount(parent)
+		}
+		s.settle()
+		s.want("plugin", "active")
+		s.want("child", `pending: conflict: "k" is provided by plugin`)
+	}
 }
 
 func TestLongCycle(t *testing.T) {

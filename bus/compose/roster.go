@@ -57,7 +57,7 @@ func (g *graph) publish(last *Roster) *Roster {
 		if len(g.retired) > 0 && g.retired[row] {
 			continue
 		}
-		for len(fresh) > 0 && fresh[0].place().before(place{row.Position, row.ID}) {
+		for len(fresh) > 0 && fresh[0].place().before(place{pos: row.Position, id: row.ID}) {
 			rows = append(rows, fresh[0].row)
 			fresh = fresh[1:]
 		}

@@ -99,7 +99,7 @@ func (s *Scope) Provide(key string, value any) error {
 // Mount mounts a child whose realm table starts as a copy of this one's. It is
 // accepted when this apply has returned without error, and goes before the
 // effects registered before it. Its place in the static order is behind its
-// parent. It is an error after apply has returned and when children nest deeper
+// parent; only keys go first to those who nest less. It is an error after apply has returned and when children nest deeper
 // than 500.
 func (s *Scope) Mount(c Component) (ID, error) {
 	if err := valid(c); err != nil {
