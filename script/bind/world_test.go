@@ -203,12 +203,3 @@ func (w *world) write(name, content string) {
 		w.t.Fatal(err)
 	}
 }
-
-func (w *world) read(name string) string {
-	w.t.Helper()
-	data, err := os.ReadFile(filepath.Join(w.dir, name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return string(data)
-}
