@@ -93,7 +93,7 @@ func listed(row *compose.Row, pl plugin, emitted map[string]bool) view.Plugin {
 	v.Description = strings.Join(strings.Fields(d.Doc), " ")
 	v.Inject, v.Provides, v.Emits, v.Uses = list(d.Inject), list(d.Provides), list(d.Emits), list(d.Uses)
 	v.Registrations = static(d)
-	v.Notes = notes(d, emitted)
+	v.Notes = append(v.Notes, notes(d, emitted)...)
 	if pl.file.Hides != "" {
 		verb := "hides"
 		if pl.file.Off != "" {
@@ -110,11 +110,15 @@ func rowOf(row *compose.Row) view.Plugin {
 	if row.State == compose.Inactive && (row.Reason == discover.NotApproved || row.Reason == string(trust.Refused)) {
 		approval = row.Reason
 	}
-	return view.Plugin{
+	v := view.Plugin{
 		Name: row.Name, Origin: row.Origin, Approval: approval, State: string(row.State), Reason: row.Reason,
 		Inject: list(row.Inject), Provides: list(row.Provides), Emits: list(row.Emits), Uses: list(row.Uses),
 		Registrations: list(row.Registrations),
 	}
+	if row.Swap != "" {
+		v.Notes = append(v.Notes, row.Swap)
+	}
+	return v
 }
 
 // list is never nil: JSON readers get [] and not null.
