@@ -140,8 +140,9 @@ func scan(dir string, origin Origin) ([]File, error) {
 		}
 		f.Origin = origin
 		f.Real = resolve(f.Path)
-		if err := checkName(f.Name); err != nil {
-			f.Err = err
+		f.Err = checkName(f.Name)
+		if f.Err == nil {
+			f.Err = checkSource(f.Path)
 		}
 		if i, twice := byName[f.Name]; twice {
 			files[i].Err = fmt.Errorf("both %s and %s are plugin %s; remove one of them", files[i].Path, f.Path, f.Name)
@@ -204,7 +205,25 @@ func flagged(path, cwd string, index int) File {
 	if f.Err == nil {
 		f.Err = checkName(f.Name)
 	}
+	if f.Err == nil {
+		f.Err = checkSource(f.Path)
+	}
 	return f
+}
+
+// checkSource refuses what cannot be a source file. Reading a pipe or a device,
+// to which a link in a checkout may lead, would never end.
+func checkSource(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no regular file", path)
+	case info.Size() > sourceLimit:
+		return fmt.Errorf("%s has more than %d MiB", path, sourceLimit>>20)
+	}
+	return nil
 }
 
 func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), ".star") }
@@ -280,3 +299,7 @@ func (f *Found) shadow() {
 	}
 	f.remove(drop)
 }
+
+// ReadSource returns the bytes of the file of a plugin: of a regular file of at
+// most 1 MiB, and of nothing else.
+func ReadSource(path string) ([]byte, error) { return readRegular(path, sourceLimit) }

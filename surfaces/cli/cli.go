@@ -227,6 +227,11 @@ func options(c *ucli.Context, p Process) (harness.Options, error) {
 // namedPlugins checks that every --plugin names a plugin: a guard that a script
 // asks for by a wrong name must not be missing in silence.
 func namedPlugins(o harness.Options) error {
+	for _, path := range o.Plugins {
+		if strings.TrimSpace(path) == "" {
+			return usage("--plugin needs the path of a .star file or of a folder with a main.star")
+		}
+	}
 	found, err := discover.Find(discover.Options{Cwd: o.Cwd, Flags: o.Plugins})
 	if err != nil {
 		return exit{headless.ExitUsage, err}
