@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -73,9 +74,11 @@ type Call struct {
 	worker *worker // nil: a goroutine of its own
 	task   task
 	done   chan outcome
-	limit  time.Duration // of computing time; 0 = none
-	began  time.Time
-	steps  uint64 // thread.Steps at the start
+	// lent: somebody was given the call and may keep it, so it is not used again.
+	lent  atomic.Bool
+	limit time.Duration // of computing time; 0 = none
+	began time.Time
+	steps uint64 // thread.Steps at the start
 
 	// Guarded by Locks.mu.
 	live      bool // on the stack of its instance
@@ -128,8 +131,11 @@ type slot struct{ call *Call }
 // package.
 func CallOf(t *starlark.Thread) *Call {
 	s, _ := t.Local(localKey).(*slot)
-	if s == nil {
+	if s == nil || s.call == nil {
 		return nil
+	}
+	if !s.call.lent.Load() {
+		s.call.lent.Store(true)
 	}
 	return s.call
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -334,5 +335,51 @@ func TestServiceSpendsItsCallersTime(t *testing.T) {
 	var limit *LimitError
 	if !errors.As(err, &limit) || !strings.Contains(err.Error(), "s.star:") || !strings.Contains(err.Error(), "of computing") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A call that a builtin was given stays that call; only those nobody saw are
+// used again.
+func TestSeenCallsStay(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[*Call]string{}
+	see := starlark.NewBuiltin("see", func(thread *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		c := CallOf(thread)
+		if what, again := seen[c]; again {
+			t.Errorf("the call of %s is that of %s", c.Info(), what)
+		}
+		seen[c] = c.Instance().Name() + " " + c.Info().String()
+		return starlark.None, nil
+	})
+	locks := NewLocks()
+	env := Env{Locks: locks, Predeclared: starlark.StringDict{"see": see}}
+	const calls = 200
+	var wg sync.WaitGroup
+	for _, name := range []string{"a", "b"} {
+		i := compiled(t, name, "def apply(ctx): pass\ndef f(look):\n    if look:\n        see()\n    return look\n", env)
+		f := i.Global("f").(starlark.Callable)
+		wg.Go(func() {
+			for n := range calls {
+				look := starlark.Bool(n%2 == 0)
+				v, err := i.Call(context.Background(), CallInfo{Kind: Listener, What: fmt.Sprint(n)}, f, starlark.Tuple{look}, nil)
+				if err != nil || v != look {
+					t.Errorf("call %d of %s: %v, %v", n, name, v, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if len(seen) != calls {
+		t.Errorf("%d calls were seen, want %d", len(seen), calls)
+	}
+	for c, what := range seen {
+		if is := c.Instance().Name() + " " + c.Info().String(); is != what {
+			t.Errorf("the call of %s became that of %s", what, is)
+		}
+	}
+	if c := locks.newCall(); c.inst != nil || c.thread != nil || c.outer != nil || c.lent.Load() {
+		t.Error("a new call holds something of an old one")
 	}
 }

@@ -16,6 +16,23 @@ const waitLimit = 30 * time.Second
 type Locks struct {
 	mu      sync.Mutex
 	waiting []*waiter // in the order of their coming
+	// spare has calls that ended and that nobody was given: most of what a short
+	// listener costs would else be the collection of its Call.
+	spare sync.Pool
+}
+
+// newCall returns an empty call.
+func (l *Locks) newCall() *Call {
+	if c, ok := l.spare.Get().(*Call); ok {
+		return c
+	}
+	return &Call{}
+}
+
+// recycle keeps an ended call for another one.
+func (l *Locks) recycle(c *Call) {
+	*c = Call{}
+	l.spare.Put(c)
 }
 
 // NewLocks returns an empty table.

@@ -30,7 +30,8 @@ func (i *Instance) run(ctx context.Context, info CallInfo, work task) (starlark.
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("plugin %s: %s: %w", i.Name(), info, endOf(ctx))
 	}
-	c := &Call{inst: i, info: info, parent: callFrom(ctx), outer: ctx, depth: 1, task: work}
+	c := i.locks.newCall()
+	c.inst, c.info, c.parent, c.outer, c.depth, c.task = i, info, callFrom(ctx), ctx, 1, work
 	if p := c.parent; p != nil {
 		if c.depth = p.depth + 1; c.depth > MaxNesting {
 			return nil, fmt.Errorf("calls between plugins are nested more than %d deep: %s", MaxNesting, c.trail())
@@ -90,10 +91,12 @@ func (c *Call) trail() string {
 	return "… -> " + strings.Join(names, " -> ")
 }
 
+var errGone = errors.New("the host function ended its goroutine")
+
 // exec runs the call on a goroutine of its own, so that the caller can leave one
 // that never returns.
 func (c *Call) exec() {
-	out := outcome{err: errors.New("the host function ended its goroutine"), gone: true}
+	out := outcome{err: errGone, gone: true}
 	defer func() {
 		if v := recover(); v != nil {
 			out = outcome{err: &PanicError{Value: v, Stack: string(debug.Stack())}}
@@ -219,6 +222,10 @@ func (i *Instance) leave(c *Call, out outcome) (starlark.Value, error) {
 	l.mu.Lock()
 	abandoned := !c.live
 	used := c.computing(now)
+	spare := !abandoned && out.err == nil && !c.lent.Load()
+	if spare {
+		c.thread.Local(localKey).(*slot).call = nil
+	}
 	if !abandoned {
 		c.live = false
 		i.stack = without(i.stack, c)
@@ -248,6 +255,9 @@ func (i *Instance) leave(c *Call, out outcome) (starlark.Value, error) {
 		}
 	}
 	if out.err == nil {
+		if spare {
+			l.recycle(c)
+		}
 		return out.v, nil
 	}
 	return nil, i.errorOf(out.err, cancelErr)
@@ -299,6 +309,7 @@ func (i *Instance) watch() {
 		}
 		if c.running() && c.computing(now) >= watchEvery {
 			long = c
+			c.lent.Store(true)
 		}
 	}
 	was := i.every

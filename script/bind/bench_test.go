@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -139,54 +140,110 @@ func writing() *event.ToolCallEvent {
 // with a view that was read before, the same with a new payload each time, and
 // the plugin on the bus without and with the journal of a session.
 func BenchmarkGuard(b *testing.B) {
-	bare := func(b *testing.B, fresh bool) {
-		var viewer value.Viewer
-		guard, thread := guardOf(b), &starlark.Thread{}
-		extra := starlark.StringDict{"event": starlark.String("agent/tool-call")}
-		args := starlark.Tuple{nil}
-		b.ReportAllocs()
-		for b.Loop() {
-			if fresh || args[0] == nil {
-				view, err := viewer.View("event", writing(), extra)
-				if err != nil {
-					b.Fatal(err)
+	for _, way := range []struct {
+		name string
+		once func(*testing.B) func()
+	}{{"bare/kept", bareKept}, {"bare/fresh", bareFresh}, {"bus", onBus}, {"bus/journal", onBusJournalled}} {
+		b.Run(way.name, func(b *testing.B) {
+			once := way.once(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				once()
+			}
+		})
+	}
+}
+
+// BenchmarkGuardRatio takes turns between the bare call and the bus, so that what
+// else the machine does slows both, and reports how many times longer the bus
+// took: the median of the rounds.
+func BenchmarkGuardRatio(b *testing.B) {
+	for _, way := range []struct {
+		name string
+		bare func(*testing.B) func()
+		full func(*testing.B) func()
+	}{
+		{"fresh payload", bareFresh, onBus},
+		{"fresh payload, journal", bareFresh, onBusJournalled},
+		{"bare keeps its view", bareKept, onBus},
+		{"bare keeps its view, journal", bareKept, onBusJournalled},
+	} {
+		b.Run(way.name, func(b *testing.B) {
+			const calls = 200
+			timed := func(f func()) float64 {
+				start := time.Now()
+				for range calls {
+					f()
 				}
-				args = starlark.Tuple{view}
+				return float64(time.Since(start).Nanoseconds()) / calls
 			}
-			if v, err := starlark.Call(thread, guard, args, nil); err != nil || v != starlark.None {
-				b.Fatal(v, err)
+			bare, full := way.bare(b), way.full(b)
+			var bares, fulls, ratios []float64
+			for b.Loop() {
+				x, y := timed(bare), timed(full)
+				bares, fulls, ratios = append(bares, x), append(fulls, y), append(ratios, y/x)
 			}
+			b.ReportMetric(median(bares), "bare-ns")
+			b.ReportMetric(median(fulls), "bus-ns")
+			b.ReportMetric(median(ratios), "ratio")
+		})
+	}
+}
+
+func median(list []float64) float64 {
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+func bareKept(b *testing.B) func()  { return bare(b, false) }
+func bareFresh(b *testing.B) func() { return bare(b, true) }
+
+func bare(b *testing.B, fresh bool) func() {
+	var viewer value.Viewer
+	guard, thread := guardOf(b), &starlark.Thread{}
+	extra := starlark.StringDict{"event": starlark.String("agent/tool-call")}
+	args := starlark.Tuple{nil}
+	return func() {
+		if fresh || args[0] == nil {
+			view, err := viewer.View("event", writing(), extra)
+			if err != nil {
+				b.Fatal(err)
+			}
+			args = starlark.Tuple{view}
+		}
+		if v, err := starlark.Call(thread, guard, args, nil); err != nil || v != starlark.None {
+			b.Fatal(v, err)
 		}
 	}
-	onBus := func(b *testing.B, log *journal.Journal) {
-		s := newStage(b, log)
-		s.plugin("guard", example(b, "guard"))
-		s.settle()
-		port, ctx := bus.PortOf(s.bus, event.ToolCall), context.Background()
-		refused := writing()
-		refused.Paths = []string{"go.sum"}
-		if port.Send(ctx, refused); !refused.Blocked {
-			b.Fatal("the guard does not guard")
-		}
-		b.ReportAllocs()
-		for b.Loop() {
-			e := writing()
-			if port.Send(ctx, e); e.Blocked {
-				b.Fatal("refused")
-			}
+}
+
+func onBus(b *testing.B) func() { return guarding(b, nil) }
+
+func onBusJournalled(b *testing.B) func() {
+	log, _, err := journal.Open(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = log.Close() })
+	return guarding(b, log)
+}
+
+func guarding(b *testing.B, log *journal.Journal) func() {
+	s := newStage(b, log)
+	s.plugin("guard", example(b, "guard"))
+	s.settle()
+	port, ctx := bus.PortOf(s.bus, event.ToolCall), context.Background()
+	refused := writing()
+	refused.Paths = []string{"go.sum"}
+	if port.Send(ctx, refused); !refused.Blocked {
+		b.Fatal("the guard does not guard")
+	}
+	return func() {
+		e := writing()
+		if port.Send(ctx, e); e.Blocked {
+			b.Fatal("refused")
 		}
 	}
-	b.Run("bare/kept", func(b *testing.B) { bare(b, false) })
-	b.Run("bare/fresh", func(b *testing.B) { bare(b, true) })
-	b.Run("bus", func(b *testing.B) { onBus(b, nil) })
-	b.Run("bus/journal", func(b *testing.B) {
-		log, _, err := journal.Open(b.TempDir())
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer func() { _ = log.Close() }()
-		onBus(b, log)
-	})
 }
 
 // BenchmarkListeners announces one event to many listeners in Starlark, each of
