@@ -116,10 +116,11 @@ func arguments(n int) string {
 func listen[E, A any](topic *bus.Topic[E, A], decode func(p *Plugin, e *E, v starlark.Value) (*A, error)) subscriber {
 	return func(p *Plugin, fn starlark.Callable) {
 		port := bus.PortOf(p.host.Bus, topic)
+		named := starlark.StringDict{"event": starlark.String(topic.Name())}
 		compose.On(p.scope, port, bus.Listener[E, A]{
 			FailClosed: p.prog.Decl().FailClosed,
 			Do: func(ctx context.Context, e *E) (*A, error) {
-				handed, err := p.eventValue(topic.Name(), e)
+				handed, err := p.eventValue(named, e)
 				if err != nil {
 					return nil, err
 				}

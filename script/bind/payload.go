@@ -17,8 +17,9 @@ type memo interface {
 	Keep(any)
 }
 
-// eventValue makes what a listener of p is handed for the payload e.
-func (p *Plugin) eventValue(name string, e any) (starlark.Value, error) {
+// eventValue makes what a listener of p is handed for the payload e; named holds
+// the event's name for all events of it.
+func (p *Plugin) eventValue(named starlark.StringDict, e any) (starlark.Value, error) {
 	if c, ok := e.(*event.Custom); ok {
 		return customValue(c)
 	}
@@ -26,17 +27,14 @@ func (p *Plugin) eventValue(name string, e any) (starlark.Value, error) {
 	view, ok := m.View().(*value.View)
 	if !ok {
 		var err error
-		if view, err = p.host.viewer.View("event", e, starlark.StringDict{"event": starlark.String(name)}); err != nil {
+		if view, err = p.host.viewer.View("event", e, named); err != nil {
 			return nil, err
 		}
 		m.Keep(view)
 	}
 	if run := runOf(e); run != nil {
-		if a, ok := run.(event.Attributed); ok {
+		if a, ok := run.(event.Attributed); ok { // who runs into a limit is named
 			run = a.As(p.Name())
-		}
-		if named, ok := run.(event.Attributed); ok { // who runs into a limit is named
-			run = named.As(p.owner.Name)
 		}
 		return &runEvent{View: view, cx: &runValue{plugin: p, run: run}}, nil
 	}

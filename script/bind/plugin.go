@@ -156,8 +156,8 @@ func (p *Plugin) apply(s *compose.Scope) error {
 		return nil
 	})
 	s.Defer("locks", p.locked.close)
-	ctx, leave := p.journalled(s.Context(), "apply")
-	defer leave()
+	ctx, entry := p.journalled(s.Context(), "apply")
+	defer entry.Leave()
 	if err := p.inst.Load(ctx); err != nil {
 		return err
 	}
@@ -184,22 +184,38 @@ func (p *Plugin) call(ctx context.Context, kind script.Kind, what string, fn sta
 // run is every call into the plugin: the journal knows of it, in case the process
 // does not outlive it.
 func (p *Plugin) run(ctx context.Context, info script.CallInfo, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	ctx, leave := p.journalled(ctx, info.String())
-	defer leave()
+	ctx, entry := p.journalled(ctx, info.String())
+	defer entry.Leave()
 	return p.inst.Call(ctx, info, fn, args, kwargs)
+}
+
+// entered carries the journal's entry to the calls that come out of this one.
+type entered struct {
+	context.Context
+	entry journal.Entry
 }
 
 type journalKey struct{}
 
-// journalled notes a call. The per-token event is left out: its cost is on every
-// token.
-func (p *Plugin) journalled(ctx context.Context, what string) (context.Context, func()) {
-	if p.host.Journal == nil || what == event.Stream.Name() {
-		return ctx, func() {}
+func (c *entered) Value(key any) any {
+	if key == (journalKey{}) {
+		return &c.entry
 	}
-	outer, _ := ctx.Value(journalKey{}).(journal.Entry)
-	entry := p.host.Journal.EnterFrom(outer, p.Name(), what)
-	return context.WithValue(ctx, journalKey{}, entry), entry.Leave
+	return c.Context.Value(key)
+}
+
+// journalled notes a call, to be left when it ended. The per-token event is left
+// out: its cost is on every token.
+func (p *Plugin) journalled(ctx context.Context, what string) (context.Context, journal.Entry) {
+	if p.host.Journal == nil || what == event.Stream.Name() {
+		return ctx, journal.Entry{}
+	}
+	var outer journal.Entry
+	if e, ok := ctx.Value(journalKey{}).(*journal.Entry); ok {
+		outer = *e
+	}
+	c := &entered{ctx, p.host.Journal.EnterFrom(outer, p.Name(), what)}
+	return c, c.entry
 }
 
 // warn shows a fault of the plugin to the person.
