@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 )
 
@@ -80,6 +81,11 @@ func (p Port[E, A]) Put(pos Position, owner Owner, l Listener[E, A]) (add, remov
 // a payload that costs something.
 func (p Port[E, A]) Listening() bool { return len(p.slot.Load()) > 0 }
 
+// Stands tells whether owner has a listener here now.
+func (p Port[E, A]) Stands(owner Owner) bool {
+	return slices.ContainsFunc(p.slot.Load(), func(entry Entry[Listener[E, A]]) bool { return entry.Owner == owner })
+}
+
 // Send dispatches e to the listeners that stand at this moment and leaves the
 // combined outcome in e. Listeners added meanwhile do not hear it.
 func (p Port[E, A]) Send(ctx context.Context, e *E) {
@@ -118,6 +124,32 @@ type Snapshot[E, A any] struct {
 
 // Snapshot fixes the listeners that stand now.
 func (p Port[E, A]) Snapshot() Snapshot[E, A] { return Snapshot[E, A]{p, p.slot.Load()} }
+
+// Without returns the snapshot less the listeners of these owners.
+func (s Snapshot[E, A]) Without(owners ...Owner) Snapshot[E, A] {
+	if len(owners) == 0 {
+		return s
+	}
+	rest := make([]Entry[Listener[E, A]], 0, len(s.list))
+	for _, entry := range s.list {
+		if !slices.Contains(owners, entry.Owner) {
+			rest = append(rest, entry)
+		}
+	}
+	return Snapshot[E, A]{s.port, rest}
+}
+
+// Same tells whether two snapshots of one port hold the same listeners.
+func (s Snapshot[E, A]) Same(o Snapshot[E, A]) bool {
+	return slices.EqualFunc(s.list, o.list, func(a, b Entry[Listener[E, A]]) bool { return a.Seq == b.Seq })
+}
+
+// FailClosed tells whether a listener of owner fails closed.
+func (s Snapshot[E, A]) FailClosed(owner Owner) bool {
+	return slices.ContainsFunc(s.list, func(entry Entry[Listener[E, A]]) bool {
+		return entry.Owner == owner && entry.Value.FailClosed
+	})
+}
 
 // Listening tells whether the snapshot holds any listener.
 func (s Snapshot[E, A]) Listening() bool { return len(s.list) > 0 }

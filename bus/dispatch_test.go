@@ -513,3 +513,68 @@ func filled[A any](h *hall[A], n int, a *A) func() {
 	ctx, e := context.Background(), &event{}
 	return func() { h.port.Send(ctx, e) }
 }
+
+// A snapshot can leave out an owner, be compared, and tells who fails closed; a
+// port tells who stands.
+func TestSnapshotOwners(t *testing.T) {
+	s := bus.NewStore()
+	port := bus.PortOf(bus.New(s), bus.NewEmit[[]string]("x"))
+	put := func(owner bus.Owner, closed bool) (remove bus.Op) {
+		add, remove := port.Put(bus.At(bus.ClassHome, 0, owner.Name), owner, bus.Listener[[]string, bus.None]{
+			FailClosed: closed,
+			Do: func(_ context.Context, e *[]string) (*bus.None, error) {
+				*e = append(*e, owner.Name)
+				return nil, nil
+			},
+		})
+		s.Commit(add)
+		return remove
+	}
+	a, b := bus.Owner{UID: 1, Name: "a"}, bus.Owner{UID: 2, Name: "b"}
+	put(a, false)
+	removeB := put(b, true)
+	snapshot := port.Snapshot()
+	for _, c := range []struct {
+		without []bus.Owner
+		want    string
+	}{{nil, "[a b]"}, {[]bus.Owner{a}, "[b]"}, {[]bus.Owner{a, b}, "[]"}, {[]bus.Owner{{UID: 3, Name: "a"}}, "[a b]"}} {
+		var heard []string
+		snapshot.Without(c.without...).Send(t.Context(), &heard)
+		if fmt.Sprint(heard) != c.want {
+			t.Errorf("without %v: %v, want %s", c.without, heard, c.want)
+		}
+	}
+	if snapshot.FailClosed(a) || !snapshot.FailClosed(b) || !port.Stands(a) || !port.Stands(b) {
+		t.Error("owners are mixed up")
+	}
+	if !snapshot.Same(port.Snapshot()) {
+		t.Error("nothing changed, and the snapshots differ")
+	}
+	s.Commit(removeB)
+	if snapshot.Same(port.Snapshot()) || port.Stands(b) || !snapshot.FailClosed(b) {
+		t.Error("a listener that left is still there, or the snapshot changed")
+	}
+	put(b, true)
+	if snapshot.Same(port.Snapshot()) {
+		t.Error("another listener of the same owner counts as the same")
+	}
+}
+
+func TestChanged(t *testing.T) {
+	s := bus.NewStore()
+	add, _ := bus.SlotOf[int](s, "n").Put(bus.At(bus.ClassHost, 0, "x"), bus.Owner{}, 1)
+	changed := s.Changed()
+	if changed != s.Changed() {
+		t.Error("two channels for one change")
+	}
+	select {
+	case <-changed:
+		t.Error("closed before any commit")
+	default:
+	}
+	s.Commit(add)
+	<-changed
+	if next := s.Changed(); next == changed {
+		t.Error("the channel of a change that was is handed out again")
+	}
+}

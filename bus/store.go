@@ -35,6 +35,7 @@ type Store struct {
 	cur   atomic.Pointer[state]
 	seq   atomic.Uint64
 	names map[string]any // slot name -> Slot[T]
+	wake  chan struct{}  // closed by the next commit; nil while nobody waits
 }
 
 type state struct {
@@ -153,6 +154,21 @@ func (s *Store) Commit(ops ...Op) {
 		op(next)
 	}
 	s.cur.Store(next)
+	if s.wake != nil {
+		close(s.wake)
+		s.wake = nil
+	}
+}
+
+// Changed returns a channel that the next commit closes. Take it before reading
+// what is waited for: then no change is missed.
+func (s *Store) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wake == nil {
+		s.wake = make(chan struct{})
+	}
+	return s.wake
 }
 
 // Size returns the number of entries in every slot together: what leak tests
