@@ -1,5 +1,11 @@
-// Package prompt reads what the system prompt is made of: instruction files,
-// skills and the prompt registry.
+// Package prompt reads the texts the system prompt is made of: instruction
+// files and skills.
 //
-// It owns texts, never the decision when they are sent.
+// It owns texts and their order, never the decision when they are sent, and it
+// opens nothing outside the folders it is given.
+//
+// Failure: a file that cannot be read, or only in part, is a notice; the rest
+// counts.
+//
+// Blocking: reading waits for the file system, never for a pipe or a device.
 package prompt
