@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"sort"
@@ -230,19 +229,19 @@ func (s *source) load(files map[string]plugin, f discover.File) plugin {
 // folder.
 type reader func(name string) ([]byte, error)
 
-// diskReader reads below the folder of a directory plugin, out of which no link
-// leads; of a single file only the file itself.
+// diskReader reads regular files of at most 1 MiB: of a directory plugin those
+// below its folder, out of which no link leads; of a single file itself.
 func diskReader(f discover.File) reader {
 	return func(name string) ([]byte, error) {
 		if name == filepath.Base(f.Path) {
-			return os.ReadFile(f.Path)
+			return discover.ReadSource(f.Path)
 		}
-		root, err := os.OpenRoot(f.Dir)
+		folder, err := trust.NewJail(f.Dir)
 		if err != nil {
 			return nil, err
 		}
-		defer root.Close()
-		data, err := root.ReadFile(filepath.FromSlash(name))
+		defer folder.Close()
+		data, err := folder.ReadFile(filepath.FromSlash(name), discover.SourceLimit)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("there is no file %s in %s", name, f.Dir)
 		}

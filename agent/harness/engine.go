@@ -42,6 +42,7 @@ type Engine struct {
 	live    live
 	watch   *watching
 	runs    atomic.Int64 // that are alive
+	told    atomic.Bool  // that no model is configured
 	current atomic.Pointer[composition]
 	emitted atomic.Pointer[map[string]bool]
 	absent  atomic.Pointer[[]absence]
@@ -77,9 +78,6 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		Bus: e.bus, Tools: e.tools, Provider: model, Model: name, MaxTurns: o.MaxTurns,
 		System: e.systemPrompt, Settle: e.runtime.Settle, Now: o.Now, Notice: e.notice,
 	})
-	if o.Model == "" {
-		e.notice(ctx, "no model is configured: the built-in offline demo answers; --model script:FILE plays a scenario of your own")
-	}
 	for _, err := range []error{storeErr, journalErr} {
 		if err != nil {
 			e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
@@ -176,7 +174,11 @@ func (e *Engine) tellAbout(ctx context.Context, found composition) {
 	}
 	for _, row := range e.runtime.Roster().Rows {
 		if row.State != compose.Active && row.State != compose.Inactive {
-			e.say(ctx, view.Notice{Text: fmt.Sprintf("plugin %s is %s: %s", row.Name, row.State, row.Reason), Warn: true})
+			verb := "is " + string(row.State)
+			if row.State == compose.Failed {
+				verb = "failed"
+			}
+			e.say(ctx, view.Notice{Text: fmt.Sprintf("plugin %s %s: %s", row.Name, verb, row.Reason), Warn: true})
 		}
 	}
 	if found.skipped > 0 {
@@ -214,6 +216,9 @@ func (e *Engine) systemPrompt(ctx context.Context) string {
 
 // Prompt runs one prompt to its outcome.
 func (e *Engine) Prompt(ctx context.Context, text string) view.Outcome {
+	if e.options.Model == "" && !e.told.Swap(true) {
+		e.notice(ctx, "no model is configured: the built-in offline demo answers; --model script:FILE plays a scenario of your own")
+	}
 	e.runs.Add(1)
 	o := e.agent.Run(ctx, text)
 	e.between(ctx)
@@ -283,14 +288,23 @@ func (e *Engine) Plugins() []view.Plugin {
 	return rows
 }
 
-// Close takes everything down, dependents first. What failed on the way is
-// joined in the error.
+// Close takes everything down, dependents first. Undos that fail are told as
+// notices while it goes on; the error is about everything else.
 func (e *Engine) Close(ctx context.Context) error {
 	if e.watch != nil {
 		e.watch.close()
 	}
-	errs := []error{e.runtime.Shutdown(ctx), e.shell.Close(ctx)}
+	errs := []error{e.shut(ctx), e.shell.Close(ctx)}
 	e.notices.close()
 	errs = append(errs, e.binder.Flush(), e.binder.Close(), e.journal.Close(), e.logs.close(), e.jail.Close())
 	return errors.Join(errs...)
+}
+
+// shut ends the composition; what undos reported was said already.
+func (e *Engine) shut(ctx context.Context) error {
+	err := e.runtime.Shutdown(ctx)
+	if ctx.Err() != nil || errors.Is(err, compose.ErrInside) {
+		return err
+	}
+	return nil
 }

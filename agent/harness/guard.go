@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"starling/bus"
 	"starling/bus/compose"
@@ -62,7 +61,7 @@ func (e *Engine) absentBecause(ctx context.Context, m *mounted, row *compose.Row
 	case row.State == compose.Inactive && row.Reason != quarantined:
 		return ""
 	case row.State != compose.Active:
-		return strings.TrimSpace(string(row.State) + ": " + row.Reason)
+		return string(row.State) + " (" + row.Reason + ")"
 	}
 	if m.probed != m.plugin.content {
 		m.probed, m.failing = m.plugin.content, e.probe(ctx, m.plugin)

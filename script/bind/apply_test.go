@@ -44,7 +44,7 @@ def apply(ctx):
 		{"tool without inject", `def apply(ctx): tool("t", "d", {}, lambda a: None)`, `tool needs "tools" in inject`},
 		{"a tool name no provider takes", "inject = [\"tools\"]\ndef apply(ctx): tool(\"a b\", \"d\", {}, lambda a: None)", "a b"},
 		{"a schema that is none", "inject = [\"tools\"]\ndef apply(ctx): tool(\"t\", \"d\", {\"type\": 7}, lambda a: None)", "tool t: parameters:"},
-		{"a word of later", "def apply(ctx): model.list()", "model.list is not available in this version"},
+		{"a word of later", "uses = [\"model\"]\ndef apply(ctx): model.list()", "model.list is not available in this version"},
 		{"an unknown name", "def apply(ctx): on_event()", "undefined: on_event"},
 		{"a host key", "provides = [\"tools\"]\ndef apply(ctx): pass", `the service "tools" belongs to the host`},
 		{"an optional key during apply", "inject = [\"x?\"]\ndef apply(ctx): has_service(\"x\")", "has_service:"},

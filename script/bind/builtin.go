@@ -38,9 +38,11 @@ func builtins() []builtin {
 		invokeWord, hasServiceWord, emitWord, attemptWord, clipWord, notifyWord, logWord,
 		refuse("block"), refuse("block_and_stop"), refuse("reject"), refuse("stop"),
 	}
-	all = append(all, execWord, envWord, laterWord, stateWord, saveStateWord, configWord, tokenWord, homeWord)
+	all = append(all, execWord, envWord, laterWord, stateWord, saveStateWord, configWord, tokenWord, homeWord, promptWord, runWord)
 	all = append(all, inertWords()...)
 	all = append(all, httpWords()...)
+	all = append(all, modelWords()...)
+	all = append(all, infoWords()...)
 	all = append(all, fsWords()...)
 	for _, name := range later {
 		all = append(all, unavailable(name))
@@ -51,16 +53,18 @@ func builtins() []builtin {
 // later are the words of versions to come. They exist so that a plugin that uses
 // one is told so instead of reading about an unknown name.
 var later = []string{
-	"http.serve", "model.ask", "model.cancel", "model.busy", "model.list",
-	"prompt", "original", "answer", "allow", "ask", "deny", "render", "vote",
-	"surface_state", "system_prompt", "agents_md", "skills", "tool_list",
-	"session", "run", "new_session", "answer_question", "result", "send", "prompt_with",
+	"http.serve", "original", "answer", "allow", "ask", "deny", "render", "vote",
+	"surface_state", "new_session", "answer_question", "result", "send", "prompt_with",
 }
 
 func unavailable(name string) builtin {
 	return builtin{name: name, run: func(*Plugin, *call, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
-		return nil, fmt.Errorf("%s is not available in this version of starling", name)
+		return nil, notAvailable(name)
 	}}
+}
+
+func notAvailable(name string) error {
+	return fmt.Errorf("%s is not available in this version of starling", name)
 }
 
 // Names returns the predeclared names of a plugin file.

@@ -50,7 +50,7 @@ var notifyWord = builtin{name: "notify", run: func(p *Plugin, c *call, args star
 	}
 	line := value.Text(text, noticeLimit)
 	// Listeners of code/notice may be in this plugin too.
-	c.After(func(ctx context.Context) { p.host.Notify(ctx, p.owner.Name, line, false) })
+	p.after(c, func(ctx context.Context) { p.host.Notify(ctx, p.owner.Name, line, false) })
 	return starlark.None, nil
 }}
 

@@ -11,7 +11,6 @@ import (
 
 	"starling/bus"
 	"starling/bus/event"
-	"starling/bus/spec"
 	"starling/script"
 	"starling/script/journal"
 	"starling/script/value"
@@ -21,11 +20,13 @@ import (
 // Binder makes components of plugin files, over one host.
 type Binder struct {
 	Host
-	viewer value.Viewer
-	locks  *script.Locks // of every plugin, so that rings of waiting calls are seen
-	jails  jails
-	states *states
-	guards *guards
+	viewer   value.Viewer
+	locks    *script.Locks // of every plugin, so that rings of waiting calls are seen
+	jails    jails
+	states   *states
+	guards   *guards
+	room     chan struct{} // of requests to models that run together
+	spending spending
 	// folders and realHome are Workspace, UserHome and Home with links resolved.
 	folders  trust.Folders
 	realHome string
@@ -39,7 +40,7 @@ type jails struct {
 
 // New returns a binder; nothing of h may change afterwards.
 func New(h Host) *Binder {
-	b := &Binder{Host: h, locks: script.NewLocks(), guards: newGuards(), jails: jails{open: map[string]*trust.Jail{}}}
+	b := &Binder{Host: h, locks: script.NewLocks(), guards: newGuards(), room: make(chan struct{}, askTogether), jails: jails{open: map[string]*trust.Jail{}}}
 	b.viewer.Convert = convert
 	b.folders = trust.Folders{Workspace: resolved(h.Workspace), Home: resolved(h.UserHome)}
 	b.realHome = resolved(h.Home)
@@ -88,6 +89,11 @@ type Host struct {
 	Now func() time.Time
 	// LookupEnv reads a variable of the process.
 	LookupEnv func(name string) (value string, ok bool)
+	// Models answers model.ask; nil has none.
+	Models Models
+	// Prompt queues a text like a line a person typed; nil takes none.
+	Prompt func(plugin, text string) error
+	Info   Info
 	// Journal knows which plugin handles what; nil for none.
 	Journal *journal.Journal
 	// Shell runs the commands of exec.
@@ -101,8 +107,4 @@ type Host struct {
 	CurrentRun func() event.Run
 	// Stuck hears that a plugin's call was abandoned.
 	Stuck func(plugin *Plugin, reason error)
-	// ToolList returns the tools the model is offered now.
-	ToolList func() []spec.Tool
-	// SystemPrompt returns the system prompt as it was composed last.
-	SystemPrompt func(ctx context.Context) string
 }

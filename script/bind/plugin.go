@@ -25,18 +25,20 @@ import (
 
 // Plugin is one mounted file: the instance and what its builtins act on.
 type Plugin struct {
-	host   *Binder
-	prog   *script.Program
-	inst   *script.Instance
-	words  trust.Words
-	scope  *compose.Scope // while apply runs, else nil; guarded by the call lock
-	view   *compose.View
-	owner  bus.Owner
-	tasks  *tasks
-	open   openCalls
-	locked fileLocks
-	config map[string]any
-	own    map[string]any // registries of private realms, by key
+	host    *Binder
+	prog    *script.Program
+	inst    *script.Instance
+	words   trust.Words
+	scope   *compose.Scope          // while apply runs, else nil; guarded by the call lock
+	applied []func(context.Context) // what apply announced; guarded so too
+	view    *compose.View
+	owner   bus.Owner
+	tasks   *tasks
+	open    openCalls
+	asks    asks
+	locked  fileLocks
+	config  map[string]any
+	own     map[string]any // registries of private realms, by key
 
 	once sync.Map // what was reported once, by key
 }
@@ -167,7 +169,23 @@ func (p *Plugin) apply(s *compose.Scope) error {
 	p.scope = s
 	err := p.inst.Apply(ctx, p.context())
 	p.scope = nil
+	if err == nil {
+		for _, f := range p.applied {
+			f(ctx)
+		}
+	}
+	p.applied = nil
 	return err
+}
+
+// after runs f when the call has released the plugin. What apply announces waits
+// for its success: a failed one leaves nothing, not even a word.
+func (p *Plugin) after(c *call, f func(context.Context)) {
+	if c.Info().Kind == script.Apply {
+		p.applied = append(p.applied, f)
+		return
+	}
+	c.After(f)
 }
 
 // Name of the plugin.

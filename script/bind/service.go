@@ -199,7 +199,7 @@ var emitWord = builtin{name: "emit", run: func(p *Plugin, c *call, args starlark
 	}
 	port := bus.PortOf(p.host.Bus, event.CustomTopic(name))
 	// Listeners may call back into this plugin, so they run when it is free.
-	c.After(func(ctx context.Context) {
+	p.after(c, func(ctx context.Context) {
 		port.Send(context.WithoutCancel(ctx), &event.Custom{Name: name, Value: frozen})
 	})
 	return starlark.None, nil

@@ -203,3 +203,12 @@ func (w *world) write(name, content string) {
 		w.t.Fatal(err)
 	}
 }
+
+// models, info and prompts give the host more to lend; before the first load.
+func (w *world) models(m bind.Models)                      { w.binder.Models = m }
+func (w *world) info(i bind.Info)                          { w.binder.Info = i }
+func (w *world) prompts(f func(plugin, text string) error) { w.binder.Prompt = f }
+
+func (w *world) sendRunEnd() {
+	bus.PortOf(w.bus, event.RunEnd).Send(context.Background(), &event.RunEndEvent{Stop: "end"})
+}

@@ -220,8 +220,8 @@ func checkSource(path string) error {
 		return err
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file", path)
-	case info.Size() > sourceLimit:
-		return fmt.Errorf("%s has more than %d MiB", path, sourceLimit>>20)
+	case info.Size() > SourceLimit:
+		return fmt.Errorf("%s has more than %d MiB", path, SourceLimit>>20)
 	}
 	return nil
 }
@@ -302,4 +302,4 @@ func (f *Found) shadow() {
 
 // ReadSource returns the bytes of the file of a plugin: of a regular file of at
 // most 1 MiB, and of nothing else.
-func ReadSource(path string) ([]byte, error) { return readRegular(path, sourceLimit) }
+func ReadSource(path string) ([]byte, error) { return readRegular(path, SourceLimit) }

@@ -12,7 +12,7 @@ import (
 
 // Limits of a folder that a url names.
 const (
-	sourceLimit = 1 << 20 // bytes of one file, as for every plugin
+	SourceLimit = 1 << 20 // bytes of one file, as for every plugin
 	folderLimit = 8 << 20 // bytes of all of them
 	folderItems = 2000    // entries of any kind
 )
@@ -248,7 +248,7 @@ func addSources(bundle trust.Bundle, prefix string, file File) error {
 }
 
 func addSource(bundle trust.Bundle, name, path string) error {
-	data, err := readRegular(path, sourceLimit)
+	data, err := readRegular(path, SourceLimit)
 	if err == nil {
 		bundle[name] = data
 	}
