@@ -42,5 +42,6 @@ examples: ## every example through a real run
 	$(GO) test ./surfaces/cli -run 'TestScripts/example' -v
 
 soak: ## the long counts: many more random histories, long fuzzing
-	$(GO) test ./bus/... ./script/... ./agent/... -rapid.checks=20000 -timeout 60m
+	RELOADS=10000 SOAK=1 $(GO) test ./agent/harness -timeout 60m
+	SOAK=1 $(GO) test ./bus/... ./script/... ./agent/... ./trust/... -rapid.checks=20000 -timeout 120m
 	$(MAKE) fuzz FUZZTIME=5m

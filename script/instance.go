@@ -130,10 +130,14 @@ func (i *Instance) Load(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		if err := i.prog.checkGlobals(globals); err != nil {
-			return nil, err
-		}
-		if err := i.prog.freeze(globals); err != nil {
+		// Walking the globals is the host's work, with bounds of its own: a slow
+		// machine must not take it for a plugin that does not stop.
+		CallOf(t).Host(func() {
+			if err = i.prog.checkGlobals(globals); err == nil {
+				err = i.prog.freeze(globals)
+			}
+		})
+		if err != nil {
 			return nil, err
 		}
 		i.locks.mu.Lock()
