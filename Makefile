@@ -2,6 +2,8 @@
 GO ?= go
 RACE_PKGS = ./bus/... ./script/... ./agent/... ./tools/... ./trust/... ./surfaces/...
 FUZZTIME ?= 10s
+# Packages with random histories: only they know the flag of the count.
+RAPID_PKGS = $$(grep -rl --include='*_test.go' pgregory.net/rapid . | xargs -n1 dirname | sort -u)
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT = mvdan.cc/gofumpt@v0.12.0
 
@@ -41,7 +43,7 @@ golden: ## rewrite expected outputs of the program tests; read the diff
 examples: ## every example through a real run
 	$(GO) test ./surfaces/cli -run 'TestScripts/example' -v
 
-soak: ## the long counts: many more random histories, long fuzzing
+soak: ## the long counts: 10 000 reloads, many more random histories, long fuzzing
 	RELOADS=10000 SOAK=1 $(GO) test ./agent/harness -timeout 60m
-	SOAK=1 $(GO) test ./bus/... ./script/... ./agent/... ./trust/... -rapid.checks=20000 -timeout 120m
+	SOAK=1 $(GO) test $(RAPID_PKGS) -rapid.checks=20000 -timeout 120m
 	$(MAKE) fuzz FUZZTIME=5m
