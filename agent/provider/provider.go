@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"starling/bus/chat"
@@ -21,13 +20,22 @@ type Request struct {
 	Suffix string
 	Tools  []spec.Tool
 	Model  string
+	// Thinking is a level of the ladder off, minimal, low, medium, high, xhigh,
+	// max that the model has; "" leaves it to the server.
+	Thinking string
+	// MaxTokens is the most tokens of the reply; 0 leaves it to the model's own
+	// setting.
+	MaxTokens int
+	// Headers are sent besides the provider's own.
+	Headers map[string]string
 }
 
 // Provider answers requests.
 type Provider interface {
 	// Stream sends req and gives the events of the reply to sink, one after
 	// another, until it returns. It never panics and returns no error: the last
-	// event is Done or Failed. It returns soon after ctx ends, without either.
+	// event is Done or Failed. It returns soon after ctx ends, with or without
+	// one. Waiting events come before all others.
 	Stream(ctx context.Context, req Request, sink Sink)
 }
 
@@ -42,9 +50,10 @@ type Kind uint8
 const (
 	BlockStart Kind = iota + 1 // Index, Block; ID and Name of a tool call
 	Delta                      // Index, Data
-	BlockEnd                   // Index; Signature of a thinking block
+	BlockEnd                   // Index; Signature of a thinking block, ID of a call that came late
 	Done                       // Stop, Usage: the terminal mark
 	Failed                     // Err; Usage as far as it is known
+	Waiting                    // Wait: the request failed and is sent again after a pause
 )
 
 // Event is one step of a reply.
@@ -61,10 +70,8 @@ type Event struct {
 	Stop      chat.StopReason
 	Usage     chat.Usage
 	Err       error
+	Wait      *Wait
 }
-
-// ErrCut is the failure of a stream that ended without its terminal mark.
-var ErrCut = errors.New("the reply was cut off: the stream ended without its terminal mark")
 
 // Guarded wraps a provider so that a panic in it is a failed stream.
 func Guarded(p Provider) Provider { return guarded{p} }

@@ -16,6 +16,7 @@ type Reply struct {
 	err    error
 	stop   chat.StopReason
 	usage  chat.Usage
+	waits  int
 }
 
 type block struct {
@@ -43,7 +44,12 @@ func (r *Reply) Take(e Event) string {
 	case BlockEnd:
 		if b := r.open(e); b != nil {
 			b.end, b.head.Signature = true, e.Signature
+			if b.head.ID == "" {
+				b.head.ID = e.ID
+			}
 		}
+	case Waiting:
+		r.waits++
 	case Done:
 		r.done, r.stop, r.usage = true, e.Stop, e.Usage
 	case Failed:
@@ -102,6 +108,9 @@ func (r *Reply) Err() error {
 // Usage of the request, as far as the provider told.
 func (r *Reply) Usage() chat.Usage { return r.usage }
 
+// Attempts is how many times the request was sent, from 1.
+func (r *Reply) Attempts() int { return r.waits + 1 }
+
 // Message returns what has arrived as an assistant message. Blocks without
 // content are left out, and of a failed reply the calls that were not complete:
 // half of a call is nothing to run or to send back.
@@ -123,7 +132,8 @@ func (r *Reply) Message() chat.Message {
 			continue
 		default:
 			part.Arguments = b.text.String()
-			if blank := strings.TrimSpace(part.Arguments); blank == "" || blank == "null" {
+			switch strings.TrimSpace(part.Arguments) {
+			case "", "null", `""`:
 				part.Arguments = "{}"
 			}
 		}
