@@ -34,7 +34,7 @@ func filter(text string, keep func(rune) bool) string {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if bad := r == utf8.RuneError && size == 1; !bad && (keep(r) || !steers(r)) {
+		if bad := r == utf8.RuneError && size == 1; !bad && (keep(r) || !Steers(r)) {
 			b.WriteString(text[i : i+size])
 		}
 		i += size
@@ -52,7 +52,10 @@ func plain(s string) bool {
 	return true
 }
 
-func steers(r rune) bool {
+// Steers tells whether a terminal may take r for more than text: control
+// characters (line ends and tabs are among them), direction marks, line
+// separators and invisible tags.
+func Steers(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r < 0xa0: // C0, DEL, C1
 		return true

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"unicode"
 
 	"starling/bus"
 	"starling/bus/compose"
@@ -22,6 +21,15 @@ type Driver interface {
 	Prompt(ctx context.Context, text string) view.Outcome
 	// Command runs a command by name.
 	Command(ctx context.Context, name, args string) (view.CommandReply, error)
+	// Plugins lists every plugin as it stands.
+	Plugins() []view.Plugin
+}
+
+// SessionDriver is a Driver that records its session: the JSON formats name it.
+type SessionDriver interface {
+	Driver
+	// SessionID is what --resume takes; empty when nothing is recorded.
+	SessionID() string
 }
 
 // Exit codes of a headless run.
@@ -34,61 +42,166 @@ const (
 	ExitInterrupted = 130
 )
 
-// Printer writes one run.
-type Printer struct {
-	out, err io.Writer
-	quiet    bool
-	mu       sync.Mutex // lines of parallel tools
+// Format of stdout.
+type Format string
+
+// The formats; docs/headless.md describes them.
+const (
+	Text       Format = "text"
+	JSON       Format = "json"        // one document at the end
+	StreamJSON Format = "stream-json" // one event a line
+)
+
+// ParseFormat reads the value of --output.
+func ParseFormat(name string) (Format, error) {
+	switch f := Format(name); f {
+	case Text, JSON, StreamJSON:
+		return f, nil
+	}
+	return "", fmt.Errorf("there is no format %q: take text, json or stream-json", name)
 }
 
-// New returns a printer; quiet leaves out the progress lines.
-func New(out, err io.Writer, quiet bool) *Printer { return &Printer{out: out, err: err, quiet: quiet} }
+// MaxNotices is the most notices a result lists.
+const MaxNotices = 1000
 
-// Component hears the run on b and prints its progress.
+// Options of a Printer.
+type Options struct {
+	Out, Err io.Writer
+	Format   Format // Text when empty
+	Quiet    bool   // no progress lines on Err
+}
+
+// Printer writes one run: Component and Notice hear it, Run makes it, End closes
+// it. All methods are safe for concurrent use.
+type Printer struct {
+	o      Options
+	out    *outlet
+	stop   context.CancelCauseFunc // ends the run when stdout fails
+	stream *stream                 // nil unless the format is StreamJSON
+	said   sync.Mutex              // lines of Err
+
+	mu     sync.Mutex
+	result result
+	denied map[string]bool // by id of the call
+}
+
+// New returns a printer. End must be called, whatever happens before.
+func New(o Options) *Printer {
+	if o.Format == "" {
+		o.Format = Text
+	}
+	p := &Printer{o: o, denied: map[string]bool{}}
+	p.result = result{Denied: []deniedRow{}, Plugins: []pluginRow{}, Notices: []noticeRow{}}
+	p.out = newOutlet(o.Out, p.outFailed)
+	if o.Format == StreamJSON {
+		p.stream = newStream(p.out, p.note)
+	}
+	return p
+}
+
+// outFailed ends the run: nobody can read its answer any more.
+func (p *Printer) outFailed(err error) {
+	if !errors.Is(err, syscall.EPIPE) { // a reader that left has heard enough
+		p.note("starling: stdout: %v", err)
+	}
+	p.mu.Lock()
+	stop := p.stop
+	p.mu.Unlock()
+	if stop != nil {
+		stop(fmt.Errorf("stdout: %w", err))
+	}
+}
+
+// Component hears the run on b: for the progress lines, the list of denied calls
+// and the events of StreamJSON.
 func (p *Printer) Component(b *bus.Bus) compose.Component {
 	return compose.Component{
 		Name: "headless", Origin: "host", Position: bus.At(bus.ClassLast, 1, "headless"),
 		Apply: func(s *compose.Scope) error {
-			if p.quiet {
-				return nil
+			listen(s, b, event.ToolCall, p.toolCall)
+			listen(s, b, event.ToolResult, p.toolResult)
+			listen(s, b, event.RunStart, p.runStart)
+			if p.stream != nil {
+				p.stream.listen(s, b)
 			}
-			compose.On(s, bus.PortOf(b, event.ToolCall), bus.Listener[event.ToolCallEvent, event.ToolCallAnswer]{
-				Do: func(_ context.Context, e *event.ToolCallEvent) (*event.ToolCallAnswer, error) {
-					if !e.Recheck {
-						p.note("→ %s %s", view.CleanLine(e.Name), clip(e.ArgumentsJSON))
-					}
-					return nil, nil
-				},
-			})
-			compose.On(s, bus.PortOf(b, event.ToolResult), bus.Listener[event.ToolResultEvent, event.ToolResultAnswer]{
-				Do: func(_ context.Context, e *event.ToolResultEvent) (*event.ToolResultAnswer, error) {
-					mark := "←"
-					if e.IsError {
-						mark = "← error:"
-					}
-					p.note("%s %s", mark, clip(e.Content))
-					return nil, nil
-				},
-			})
 			return nil
 		},
 	}
 }
 
+// listen subscribes a listener that only looks.
+func listen[E, A any](s *compose.Scope, b *bus.Bus, topic *bus.Topic[E, A], see func(*E)) {
+	compose.On(s, bus.PortOf(b, topic), bus.Listener[E, A]{
+		Do: func(_ context.Context, e *E) (*A, error) { see(e); return nil, nil },
+	})
+}
+
+func (p *Printer) toolCall(e *event.ToolCallEvent) {
+	if e.Blocked && e.Refused != nil {
+		p.deny(deniedRow{ID: e.ID, Tool: e.Name, refusal: refusal{By: e.Refused.By.Name, Why: e.Refused.Why}})
+	}
+	if !e.Recheck && !p.o.Quiet {
+		p.note("→ %s %s", view.CleanLine(e.Name), clip(e.ArgumentsJSON))
+	}
+}
+
+func (p *Printer) toolResult(e *event.ToolResultEvent) {
+	if r := deniedBy(e.Details); r != nil {
+		p.deny(deniedRow{ID: e.ID, Tool: e.Name, refusal: *r})
+	}
+	if p.o.Quiet {
+		return
+	}
+	mark := "←"
+	if e.IsError {
+		mark = "← error:"
+	}
+	p.note("%s %s", mark, clip(e.Content))
+}
+
+// deny lists a refused call once, however often it was seen to be.
+func (p *Printer) deny(row deniedRow) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.denied[row.ID] {
+		p.denied[row.ID] = true
+		p.result.Denied = append(p.result.Denied, row)
+	}
+}
+
+func (p *Printer) runStart(e *event.RunStartEvent) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.Run != nil {
+		p.result.Model = e.Run.Model()
+	}
+}
+
 // Notice prints one notice.
 func (p *Printer) Notice(n view.Notice) {
+	row := noticeRow{From: n.From, Text: n.Text, Warn: n.Warn}
+	p.mu.Lock()
+	if len(p.result.Notices) < MaxNotices {
+		p.result.Notices = append(p.result.Notices, row)
+	} else {
+		p.result.NoticesLeftOut++
+	}
+	p.mu.Unlock()
+	if p.stream != nil {
+		p.stream.put(&noticeLine{noticeRow: row}, "notice")
+	}
 	if n.From != "" {
-		p.note("[%s] %s", n.From, view.Clean(n.Text))
+		p.note("[%s] %s", view.CleanLine(n.From), view.Clean(n.Text))
 		return
 	}
 	p.note("starling: %s", view.Clean(n.Text))
 }
 
 func (p *Printer) note(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.said.Lock()
+	defer p.said.Unlock()
 	// A stderr that is closed loses notes, not the run.
-	_, _ = fmt.Fprintf(p.err, format+"\n", args...)
+	_, _ = fmt.Fprintf(p.o.Err, format+"\n", args...)
 }
 
 const clipWidth = 100 // characters of a progress line
@@ -103,113 +216,4 @@ func clip(s string) string {
 		return fmt.Sprintf("%s (+%d lines)", view.CleanLine(line), n)
 	}
 	return view.CleanLine(line)
-}
-
-// Run runs one prompt and returns the exit code. A prompt /NAME ARGS runs that
-// command and prints its result.
-func (p *Printer) Run(ctx context.Context, d Driver, prompt string) int {
-	if name, args, ok := command(prompt); ok {
-		return p.command(ctx, d, name, args)
-	}
-	o := d.Prompt(ctx, prompt)
-	if o.Text != "" {
-		if code := p.answer(o.Text); code != ExitOK {
-			return code
-		}
-	}
-	code := exitCode(ctx, o)
-	if code != ExitOK {
-		p.note("starling: %s", Ending(o))
-	}
-	return code
-}
-
-// Ending says in words how a run that did not end well ended.
-func Ending(o view.Outcome) string {
-	s := map[string]string{
-		"error": "the run failed", "aborted": "the run was interrupted", "limit": "a limit ended the run",
-		"stopped": "the run was stopped", "rejected": "the prompt was rejected",
-	}[o.Stop]
-	if s == "" {
-		s = "the run ended: " + o.Stop
-	}
-	if o.Why != "" {
-		s += ": " + view.CleanLine(o.Why)
-	}
-	return s
-}
-
-func exitCode(ctx context.Context, o view.Outcome) int {
-	switch o.Stop {
-	case "end":
-		return ExitOK
-	case "limit":
-		return ExitLimit
-	case "aborted":
-		if ctx.Err() != nil {
-			return ExitInterrupted
-		}
-	}
-	if o.Denied > 0 {
-		return ExitDenied
-	}
-	return ExitFailed
-}
-
-// command splits "/NAME ARGS". A path such as /etc/hosts is a prompt: a command
-// name holds no slash.
-func command(prompt string) (name, args string, ok bool) {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(prompt), "/")
-	if !ok {
-		return "", "", false
-	}
-	name = rest
-	if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
-		name, args = rest[:i], rest[i:]
-	}
-	if name == "" || strings.Contains(name, "/") {
-		return "", "", false
-	}
-	return name, strings.TrimSpace(args), true
-}
-
-func (p *Printer) command(ctx context.Context, d Driver, name, args string) int {
-	reply, err := d.Command(ctx, name, args)
-	switch {
-	case ctx.Err() != nil:
-		p.note("starling: the command was interrupted")
-		return ExitInterrupted
-	case err != nil:
-		p.note("starling: /%s failed: %s", name, view.Clean(err.Error()))
-		return ExitFailed
-	case !reply.Found:
-		known := "no plugin offers one"
-		if len(reply.Known) > 0 {
-			known = "there are /" + strings.Join(reply.Known, ", /")
-		}
-		p.note("starling: there is no command /%s; %s", view.CleanLine(name), known)
-		return ExitUsage
-	}
-	for _, line := range reply.Lines {
-		if code := p.answer(line); code != ExitOK {
-			return code
-		}
-	}
-	return ExitOK
-}
-
-// answer writes to stdout, with one line end at the end. What the model or a
-// plugin says may not steer the terminal it is shown in.
-func (p *Printer) answer(text string) int {
-	text = view.Clean(text)
-	if !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	if _, err := io.WriteString(p.out, text); err != nil {
-		if !errors.Is(err, syscall.EPIPE) { // a reader that left has heard enough
-			p.note("starling: stdout: %v", err)
-		}
-		return ExitFailed
-	}
-	return ExitOK
 }
