@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
@@ -22,11 +23,13 @@ func Predeclared(l Limits) starlark.StringDict {
 	return out
 }
 
+// names are those of Predeclared: making all its builtins for them costs more than
+// reading a small plugin.
+var names = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(Predeclared(Limits{}))) })
+
 // Names returns the names Predeclared has, sorted; they are the same whatever the
 // limits.
-func Names() []string {
-	return slices.Sorted(maps.Keys(Predeclared(Limits{})))
-}
+func Names() []string { return slices.Clone(names()) }
 
 func universe(name string) *starlark.Builtin {
 	b, _ := starlark.Universe[name].(*starlark.Builtin)
