@@ -30,7 +30,12 @@ type Options struct {
 	Bus      *bus.Bus        // nil: one without listeners
 	Tools    *tools.Registry // nil: no tools
 	Provider provider.Provider
-	Model    string
+	Model    string // full id
+	// Thinking is the level to begin with; empty leaves it to the model.
+	Thinking string
+	// Models makes the model that a listener of agent/request named and returns
+	// its full id. It is asked once for each name. nil: routing is ignored.
+	Models func(ctx context.Context, name string) (p provider.Provider, full string, err error)
 	// System composes the system prompt, once a run; nil for none.
 	System func(ctx context.Context) string
 	// Settle waits for the composition before a run; nil for nothing to wait for.
@@ -82,9 +87,12 @@ type Agent struct {
 	busy  atomic.Bool
 	made  atomic.Int64 // ids made up for calls
 
+	routes map[string]model // built for listeners; of the run's goroutine
+
 	mu       sync.Mutex
 	messages []chat.Message
 	current  *run
+	model    model
 }
 
 // ports are the loop's events, taken once.
@@ -120,7 +128,9 @@ func New(o Options) *Agent {
 	if o.Origin == "" {
 		o.Origin = "main"
 	}
-	return &Agent{o: o, ports: ports{
+	a := &Agent{o: o, routes: map[string]model{}}
+	a.model = model{provider: o.Provider, name: o.Model, thinking: o.Thinking}
+	a.ports = ports{
 		prompt:    bus.PortOf(o.Bus, event.Prompt),
 		runStart:  bus.PortOf(o.Bus, event.RunStart),
 		turnStart: bus.PortOf(o.Bus, event.TurnStart),
@@ -133,7 +143,8 @@ func New(o Options) *Agent {
 		turnEnd:   bus.PortOf(o.Bus, event.TurnEnd),
 		runEnd:    bus.PortOf(o.Bus, event.RunEnd),
 		notice:    bus.PortOf(o.Bus, event.Notice),
-	}}
+	}
+	return a
 }
 
 // Run answers one prompt. It never panics; whatever happens stands in the

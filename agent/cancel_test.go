@@ -229,7 +229,7 @@ func TestCancelThroughTheHandle(t *testing.T) {
 		l := newLab([]spec.Step{{Text: "I look.", Calls: []spec.StepCall{call("echo", `{"text":"a"}`)}}, say("never")}, nil)
 		l.tool(echo("echo"))
 		where(l, func(run event.Run) {
-			if err := run.(event.Attributed).As("watchdog").Cancel("off the rails"); err != nil || !run.Cancelled() {
+			if err := run.(event.Attributed).As(bus.Owner{Name: "watchdog"}).Cancel("off the rails"); err != nil || !run.Cancelled() {
 				t.Errorf("%s: %v", name, err)
 			}
 		})

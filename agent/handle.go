@@ -3,8 +3,9 @@ package agent
 import (
 	"errors"
 	"strings"
-	"sync/atomic"
+	"time"
 
+	"starling/bus"
 	"starling/bus/chat"
 	"starling/bus/event"
 )
@@ -14,16 +15,27 @@ var _ event.Attributed = handle{}
 // handle is what listeners hold of a run.
 type handle struct {
 	r  *run
-	by string // plugin that acts, where it is known
-	// shaping is true while agent/request, which carried this handle, is being
-	// dispatched; nil for every other event.
-	shaping *atomic.Bool
+	by bus.Owner // who acts, where it is known
+	// shaping is the announcement of agent/request that carried this handle; nil
+	// for every other event.
+	shaping *shaping
 }
 
-// As returns a handle that acts in the name of plugin.
-func (h handle) As(plugin string) event.Run {
-	h.by = plugin
+// As returns a handle that acts in the name of owner.
+func (h handle) As(owner bus.Owner) event.Run {
+	h.by = owner
 	return h
+}
+
+// Hold keeps the request back that agent/request announces.
+func (h handle) Hold(limit time.Duration) (event.Hold, error) {
+	h.r.mu.Lock()
+	over := h.r.over
+	h.r.mu.Unlock()
+	if over {
+		return nil, event.ErrRunEnded
+	}
+	return h.shaping.hold(h.by, limit)
 }
 
 // Note asks for a system message at the next place where one may stand.
@@ -33,7 +45,7 @@ func (h handle) Note(text string) error { return h.ask(chat.System, text) }
 func (h handle) PushUser(text string) error { return h.ask(chat.User, text) }
 
 func (h handle) ask(role chat.Role, text string) error {
-	if h.shaping != nil && h.shaping.Load() {
+	if h.shaping.isOpen() {
 		return event.ErrNotHere
 	}
 	if strings.TrimSpace(text) == "" {
@@ -45,7 +57,7 @@ func (h handle) ask(role chat.Role, text string) error {
 	if r.over {
 		return event.ErrRunEnded
 	}
-	r.queue = append(r.queue, edit{message: chat.TextMessage(role, text), by: h.by})
+	r.queue = append(r.queue, edit{message: chat.TextMessage(role, text), by: h.by.Name})
 	return nil
 }
 
@@ -57,13 +69,19 @@ func (h handle) Cancel(why string) error {
 	if over {
 		return event.ErrRunEnded
 	}
-	h.r.cancel(&cancelled{why: why, by: h.by})
+	h.r.cancel(&cancelled{why: why, by: h.by.Name})
 	return nil
 }
 
 func (h handle) Cancelled() bool { return h.r.ctx.Err() != nil }
-func (h handle) Model() string   { return h.r.a.o.Model }
 func (h handle) Task() string    { return h.r.task }
+
+// Model of the turn.
+func (h handle) Model() string {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return h.r.model
+}
 
 func (h handle) Turn() int {
 	h.r.mu.Lock()

@@ -148,7 +148,7 @@ func TestEmptyTextIsRefused(t *testing.T) {
 func TestForcedContinuationsAreCapped(t *testing.T) {
 	l := newLab(repeat(50, say("done")), nil)
 	watch(l, event.TurnEnd, func(e *event.TurnEndEvent) {
-		_ = e.Run.(event.Attributed).As("nagger").PushUser("not finished, continue")
+		_ = e.Run.(event.Attributed).As(bus.Owner{Name: "nagger"}).PushUser("not finished, continue")
 	})
 	out := logAll(l)
 	o := l.agent.Run(t.Context(), "go")

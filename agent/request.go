@@ -3,9 +3,9 @@ package agent
 import (
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"starling/agent/provider"
+	"starling/bus"
 	"starling/bus/chat"
 	"starling/bus/event"
 	"starling/bus/spec"
@@ -14,40 +14,83 @@ import (
 // bytesPerToken is a rule of thumb for estimates of a request's size.
 const bytesPerToken = 4
 
-// request asks listeners for the shape of this turn's request and builds it.
-// The transcript never changes by it.
+// request asks listeners for the shape of this turn's request and builds it. It
+// waits while a listener holds the request back, and asks anew afterwards. When
+// the run ended meanwhile, what it returns is not to be sent.
 func (t *turnState) request() provider.Request {
 	r := t.r
-	history := r.a.transcript()
-	offered := r.a.o.Tools.List()
-	if port := r.a.ports.request; port.Listening() {
-		var shaping atomic.Bool
-		shaping.Store(true)
-		e := event.RequestEvent{
-			Run:      handle{r: r, shaping: &shaping},
-			Turn:     t.index,
-			MaxTurns: r.a.o.MaxTurns,
-			RunStart: r.first,
-			Length:   len(history),
-			Tokens:   estimate(r.system, history, offered),
-			Model:    r.a.o.Model,
-			Messages: func() []chat.Message { return wellFormed(history) },
+	held := map[bus.Owner]bool{}
+	var lapsed []bus.Owner
+	for {
+		history, offered := r.a.transcript(), r.a.o.Tools.List()
+		heard := r.a.ports.request.Snapshot().Without(lapsed...)
+		holds := t.announce(heard, history, offered, held)
+		if len(holds) == 0 || r.ended() {
+			return shaped(provider.Request{
+				System: r.system, Messages: history, Tools: offered, Model: t.model.name, Thinking: t.model.thinking,
+			}, t.shape, r.first)
 		}
-		port.Send(r.listenerCtx(), &e)
-		shaping.Store(false)
-		t.shape = e.Shape
+		lapsed = append(lapsed, r.waitFor(holds, heard)...)
+		if !r.ended() {
+			r.apply()
+		}
 	}
-	return shaped(provider.Request{
-		System: r.system, Messages: history, Tools: offered, Model: r.a.o.Model,
-	}, t.shape)
 }
 
-// shaped applies a shape to a request and makes it valid.
-func shaped(req provider.Request, s event.Shape) provider.Request {
+// announce sends agent/request, takes the shape that comes of it and returns the
+// holds that listeners placed.
+func (t *turnState) announce(heard bus.Snapshot[event.RequestEvent, event.RequestAnswer], history []chat.Message, offered []spec.Tool, held map[bus.Owner]bool) []*hold {
+	r := t.r
+	t.shape = event.Shape{}
+	if !heard.Listening() {
+		return nil
+	}
+	s := &shaping{open: true, held: held}
+	all := func(run bool) []chat.Message {
+		if run {
+			return wellFormed(history[r.first:])
+		}
+		return wellFormed(history)
+	}
+	e := event.RequestEvent{
+		Run:      handle{r: r, shaping: s},
+		Turn:     t.index,
+		MaxTurns: r.a.o.MaxTurns,
+		RunStart: r.first,
+		Length:   len(history),
+		Tokens:   estimate(r.system, history, offered),
+		Model:    t.model.name,
+		Tail:     tailOf(history[r.first:], t.index, r.a.readOnly),
+		Messages: func() []chat.Message { return all(false) },
+		History:  all,
+	}
+	if share, capped := r.handle().Budget(); capped {
+		e.Budget = &share
+	}
+	heard.Send(r.listenerCtx(), &e)
+	t.shape = e.Shape
+	return s.close()
+}
+
+// readOnly tells whether a tool of that name stands and only reads.
+func (a *Agent) readOnly(name string) bool {
+	tool, _, known := a.o.Tools.Lookup(name)
+	return known && tool.ReadOnly
+}
+
+// shaped applies a shape to a request and makes it valid. The run began at
+// message first.
+func shaped(req provider.Request, s event.Shape, first int) provider.Request {
 	if s.System != nil {
 		req.System = *s.System
 	}
-	history := wellFormed(req.Messages)
+	history := wellFormed(s.Messages)
+	if len(history) == 0 { // nothing to send is no wish
+		if s.History == event.HistoryRun {
+			req.Messages = req.Messages[first:]
+		}
+		history = wellFormed(req.Messages)
+	}
 	if s.PromptPrefix != "" {
 		history = prefixed(history, s.PromptPrefix)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"starling/bus"
 	"starling/bus/chat"
 	"starling/bus/event"
 	"starling/bus/spec"
@@ -105,7 +106,7 @@ func TestHandleInsideRequest(t *testing.T) {
 	watch(l, event.Request, func(e *event.RequestEvent) {
 		if kept == nil {
 			kept = e.Run
-			inside = append(inside, e.Run.Note("x"), e.Run.PushUser("x"), e.Run.(event.Attributed).As("p").Note("x"))
+			inside = append(inside, e.Run.Note("x"), e.Run.PushUser("x"), e.Run.(event.Attributed).As(bus.Owner{Name: "p"}).Note("x"))
 		}
 	})
 	watch(l, event.Message, func(*event.MessageEvent) {

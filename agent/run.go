@@ -27,10 +27,13 @@ type run struct {
 	// started is set when the user message stands: from then on the run has an
 	// end that is announced.
 	started bool
-	out     Outcome // Usage under mu
+	// unroutable are the models listeners named that are not to be had.
+	unroutable map[string]bool
+	out        Outcome // Usage under mu
 
 	mu    sync.Mutex
-	turn  int // from 0
+	turn  int    // from 0
+	model string // of the turn
 	queue []edit
 	over  bool
 }
@@ -42,7 +45,7 @@ type edit struct {
 }
 
 func newRun(ctx context.Context, a *Agent) *run {
-	r := &run{a: a, began: a.o.Now()}
+	r := &run{a: a, began: a.o.Now(), unroutable: map[string]bool{}, model: a.Model()}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	return r
 }
@@ -84,7 +87,7 @@ func (r *run) admit(prompt string) {
 		r.stop(StopRejected, reason(e.Rejected))
 	case strings.TrimSpace(e.Text) == "":
 		r.fail(errors.New("the prompt is empty: there is nothing to send"))
-	case a.o.Provider == nil:
+	case a.currentModel().provider == nil:
 		r.fail(errors.New("there is no model to send the prompt to"))
 	default:
 		r.start(e.Text)
@@ -217,6 +220,12 @@ func (r *run) notice(text string) {
 	if r.a.ports.notice.Listening() {
 		r.a.ports.notice.Send(r.listenerCtx(), &event.NoticeEvent{Text: text})
 	}
+}
+
+func (r *run) setModel(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.model = name
 }
 
 func (r *run) addUsage(u chat.Usage) {

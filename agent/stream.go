@@ -23,7 +23,7 @@ func (t *turnState) stream(req provider.Request) {
 	}
 	s.announce(ctx, event.StreamEvent{Kind: "start"})
 	_, failure := await(ctx, func() (bool, error) {
-		r.a.o.Provider.Stream(ctx, req, s.take)
+		t.model.provider.Stream(ctx, req, s.take)
 		return true, nil
 	})
 	reply := s.close()

@@ -28,7 +28,8 @@ func (r *run) loop() {
 func (r *run) takeTurn(turn int) {
 	r.a.ports.turnStart.Send(r.listenerCtx(), &event.TurnStartEvent{Run: r.handle()})
 	r.apply()
-	t := &turnState{r: r, index: turn}
+	t := &turnState{r: r, index: turn, model: r.a.currentModel()}
+	r.setModel(t.model.name)
 	if !r.ended() {
 		t.converse()
 	}
@@ -56,8 +57,8 @@ func (r *run) takeTurn(turn int) {
 	case t.stopped != "":
 		r.stop(StopStopped, t.stopped)
 	case len(t.reply.Calls()) > 0:
-	case len(pushed) > 0:
-		r.force(pushed)
+	case len(pushed)+len(t.shape.Then) > 0:
+		t.goOn(pushed)
 	default:
 		if t.reply.Stop == chat.StopLength {
 			r.notice("the answer is cut: the model reached its output limit")
@@ -66,9 +67,14 @@ func (r *run) takeTurn(turn int) {
 	}
 }
 
-// force goes on after a reply that asked for nothing, because listeners pushed
-// a message, as long as the cap allows.
-func (r *run) force(pushed []string) {
+// goOn makes another turn after a reply that asked for nothing, because
+// listeners pushed a message or set then, as long as the cap allows.
+func (t *turnState) goOn(pushed []string) {
+	r := t.r
+	texts := make([]string, 0, len(t.shape.Then))
+	for _, then := range t.shape.Then {
+		texts, pushed = append(texts, then.Text), append(pushed, then.By)
+	}
 	if r.forced == MaxForced {
 		slices.Sort(pushed)
 		names := strings.Join(slices.DeleteFunc(slices.Compact(pushed), func(s string) bool { return s == "" }), ", ")
@@ -79,6 +85,9 @@ func (r *run) force(pushed []string) {
 		return
 	}
 	r.forced++
+	if text := strings.Join(texts, "\n\n"); text != "" {
+		r.a.add(chat.TextMessage(chat.User, text))
+	}
 }
 
 func (r *run) limit(why string) {
@@ -90,6 +99,7 @@ func (r *run) limit(why string) {
 type turnState struct {
 	r       *run
 	index   int
+	model   model
 	shape   event.Shape
 	reply   chat.Message
 	err     error    // of a failed reply
@@ -104,6 +114,10 @@ func (t *turnState) converse() {
 	if r.ended() {
 		return
 	}
+	if t.route(t.shape.Model); r.ended() {
+		return
+	}
+	req.Model = t.model.name
 	r.out.Turns++
 	t.stream(req)
 	r.addUsage(usageOf(t.reply))

@@ -9,32 +9,6 @@ import (
 	"starling/bus/spec"
 )
 
-// Run is the handle on a live run that events carry as cx. Its methods return
-// ErrRunEnded after the run ended instead of losing what was asked.
-type Run interface {
-	// Note appends a system message.
-	Note(text string) error
-	// PushUser appends a user message.
-	PushUser(text string) error
-	// Cancel ends the run; why stands in its stop text.
-	Cancel(why string) error
-	Cancelled() bool
-	Model() string
-	Turn() int // from 0
-	Usage() chat.Usage
-	// Budget is the share 0..1 of the cap that is used; ok is false without a cap.
-	Budget() (share float64, ok bool)
-	// Task is the text of the prompt the run began with.
-	Task() string
-}
-
-// ErrRunEnded is returned by a Run handle that outlived its run.
-var ErrRunEnded = errors.New("the run has ended")
-
-// ErrNotHere is returned by a Run method that has no effect in the event it was
-// called from.
-var ErrNotHere = errors.New("not in this event")
-
 // PromptEvent announces a prompt before anything is appended or sent.
 type PromptEvent struct {
 	Memo
@@ -79,84 +53,6 @@ type TurnStartEvent struct {
 
 // TurnStart is announced before each request is shaped.
 var TurnStart = bus.NewEmit[TurnStartEvent]("agent/turn-start")
-
-// RequestEvent lets listeners shape one request; the transcript never changes
-// by it.
-type RequestEvent struct {
-	Memo
-	Run      Run                   `field:"cx"`
-	Turn     int                   `field:"turn"`
-	MaxTurns int                   `field:"max_turns"`
-	RunStart int                   `field:"run_start"` // index of the run's first message
-	Length   int                   `field:"length"`    // messages in the transcript
-	Tokens   int                   `field:"tokens"`    // estimate of the request
-	Model    string                `field:"model"`
-	Shape    Shape                 // what the answers so far make of it
-	Messages func() []chat.Message `field:"messages"`
-}
-
-// Shape is the combined outcome of agent/request.
-type Shape struct {
-	System       *string
-	Prefix       []chat.Message
-	Suffix       []string
-	PromptPrefix string
-	Exclude      map[string]bool
-	Allow        map[string]bool   // nil: every tool
-	By           map[string]string // field -> plugin that set it last
-}
-
-// RequestAnswer is one listener's wish; nil fields are not set.
-type RequestAnswer struct {
-	System       *string
-	Prefix       []chat.Message
-	Suffix       *string
-	PromptPrefix *string
-	Exclude      []string
-	Allow        []string
-	AllowSet     bool // Allow counts, even when empty
-}
-
-// Request is announced before each request to the model.
-var Request = bus.NewFields("agent/request", foldRequest)
-
-func foldRequest(e *RequestEvent, a *RequestAnswer, by bus.Owner) error {
-	s := &e.Shape
-	if s.By == nil {
-		s.By = map[string]string{}
-	}
-	if a.System != nil {
-		s.System, s.By["system"] = a.System, by.Name
-	}
-	if len(a.Prefix) > 0 {
-		s.Prefix = append(s.Prefix, a.Prefix...)
-		s.By["prefix"] = by.Name
-	}
-	if a.Suffix != nil && *a.Suffix != "" {
-		s.Suffix = append(s.Suffix, *a.Suffix)
-		s.By["suffix"] = by.Name
-	}
-	if a.PromptPrefix != nil {
-		s.PromptPrefix, s.By["prompt_prefix"] = *a.PromptPrefix, by.Name
-	}
-	for _, name := range a.Exclude {
-		if s.Exclude == nil {
-			s.Exclude = map[string]bool{}
-		}
-		s.Exclude[name] = true
-		s.By["exclude_tools"] = by.Name
-	}
-	if a.AllowSet {
-		next := map[string]bool{}
-		for _, name := range a.Allow {
-			if s.Allow == nil || s.Allow[name] {
-				next[name] = true
-			}
-		}
-		s.Allow, s.By["allow_tools"] = next, by.Name
-	}
-	return nil
-}
 
 // StreamEvent is one step of a reply as it arrives.
 type StreamEvent struct {

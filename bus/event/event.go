@@ -60,9 +60,9 @@ func InFamily(name string) bool {
 // later are the events that the design names and this version does not
 // announce: a listener on one would never run, so subscribing is an error.
 var later = []string{
-	"agent/compact", "agent/compacted", "agent/provider-error", "agent/child-start", "agent/child-end",
+	"agent/compact", "agent/compacted", "agent/child-start", "agent/child-end",
 	"code/permission", "code/question", "code/answer", "code/process-exit", "code/file-change",
-	"code/session-start", "code/session-end", "code/tick",
+	"code/session-start", "code/session-end",
 	"eval/trial-start", "eval/trial-end",
 }
 
@@ -81,6 +81,7 @@ func Names() []string {
 	names := []string{
 		SystemPrompt.Name(), Prompt.Name(), RunStart.Name(), TurnStart.Name(), Request.Name(), Stream.Name(),
 		Message.Name(), ToolCall.Name(), ToolProgress.Name(), ToolResult.Name(), TurnEnd.Name(), RunEnd.Name(), Notice.Name(),
+		ProviderError.Name(), Tick.Name(),
 	}
 	sort.Strings(names)
 	return names

@@ -88,6 +88,27 @@ func TestRequest(t *testing.T) {
 		}, func(s event.Shape) bool {
 			return maps.Equal(s.Allow, map[string]bool{"b": true, "c": true}) && s.By["allow_tools"] == "b"
 		}},
+		{"then adds up and names everybody; of models the first counts", []*event.RequestAnswer{
+			{Then: "one"},
+			{Model: "cheap", Then: "two"},
+			{Model: "dear"},
+		}, func(s event.Shape) bool {
+			return slices.Equal(s.Then, []event.Continuation{{Text: "one", By: "a"}, {Text: "two", By: "b"}}) &&
+				s.Model == "cheap" && s.By["model"] == "b" && s.By["then"] == "b"
+		}},
+		{"of messages and history the later counts: history", []*event.RequestAnswer{
+			{Messages: []chat.Message{one}}, {History: event.HistoryRun},
+		}, func(s event.Shape) bool {
+			return s.Messages == nil && s.History == event.HistoryRun && s.By["history"] == "b" && s.By["messages"] == ""
+		}},
+		{"of messages and history the later counts: messages", []*event.RequestAnswer{
+			{History: event.HistoryRun}, {History: event.HistoryAll}, {Messages: []chat.Message{one}}, {},
+		}, func(s event.Shape) bool {
+			return len(s.Messages) == 1 && s.History == "" && s.By["history"] == "" && s.By["messages"] == "c"
+		}},
+		{"no messages are no answer", []*event.RequestAnswer{{Messages: []chat.Message{}}}, func(s event.Shape) bool {
+			return s.Messages == nil && len(s.By) == 0
+		}},
 		{"no tool at all", []*event.RequestAnswer{{AllowSet: true}, {AllowSet: true, Allow: []string{"a"}}}, func(s event.Shape) bool {
 			return s.Allow != nil && len(s.Allow) == 0
 		}},
@@ -102,6 +123,93 @@ func TestRequest(t *testing.T) {
 				t.Errorf("shape %+v", e.Shape)
 			}
 		})
+	}
+}
+
+// An answer that is wrong in one field does not count at all, and names who gave it.
+func TestRequestRefusals(t *testing.T) {
+	call := func(ids ...string) chat.Message {
+		m := chat.Message{Role: chat.Assistant}
+		for _, id := range ids {
+			m.Blocks = append(m.Blocks, chat.Block{Kind: chat.Call, ID: id})
+		}
+		return m
+	}
+	result := func(id string) chat.Message {
+		return chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{Kind: chat.Result, ID: id}}}
+	}
+	user := chat.TextMessage(chat.User, "u")
+	for name, c := range map[string]struct {
+		answer event.RequestAnswer
+		want   string
+	}{
+		"whole":                  {event.RequestAnswer{Messages: []chat.Message{user, call("1", "2"), result("2"), result("1"), user}}, ""},
+		"no result":              {event.RequestAnswer{Messages: []chat.Message{user, call("1")}}, `a: messages: the call "1" is parted from its result: keep both or drop both`},
+		"something in between":   {event.RequestAnswer{Messages: []chat.Message{call("1"), user, result("1")}}, `a: messages: the call "1" is parted from its result: keep both or drop both`},
+		"one of two":             {event.RequestAnswer{Messages: []chat.Message{call("1", "2"), result("1"), call("3"), result("3")}}, `a: messages: the call "2" is parted from its result: keep both or drop both`},
+		"no call":                {event.RequestAnswer{Messages: []chat.Message{user, result("9")}}, `a: messages: messages[1] is the result of "9", whose call does not stand before it: keep both or drop both`},
+		"twice":                  {event.RequestAnswer{Messages: []chat.Message{call("1"), result("1"), result("1")}}, `a: messages: messages[2] is the result of "1", whose call does not stand before it: keep both or drop both`},
+		"messages and history":   {event.RequestAnswer{Messages: []chat.Message{user}, History: "run"}, "a: messages and history together: one of them says what to send"},
+		"no messages beside one": {event.RequestAnswer{Messages: []chat.Message{}, History: "run"}, ""},
+		"another history":        {event.RequestAnswer{History: "some"}, `a: history is "all" or "run", not "some"`},
+	} {
+		c.answer.Suffix = text("s")
+		e := &event.RequestEvent{}
+		if faults := dispatch(event.Request, e, &c.answer); faults != c.want {
+			t.Errorf("%s: faults %q, want %q", name, faults, c.want)
+		}
+		if counted := len(e.Shape.Suffix) == 1; counted != (c.want == "") {
+			t.Errorf("%s: the rest of the answer counted: %v", name, counted)
+		}
+	}
+}
+
+// Each listener reads the messages that the one before left.
+func TestRequestMessagesAreAWaterfall(t *testing.T) {
+	history := []chat.Message{chat.TextMessage(chat.User, "old"), chat.TextMessage(chat.User, "new")}
+	e := &event.RequestEvent{
+		Messages: func() []chat.Message { return history },
+		History: func(run bool) []chat.Message {
+			if run {
+				return history[1:]
+			}
+			return history
+		},
+	}
+	e.Keep("a view")
+	b := bus.New(bus.NewStore())
+	port := bus.PortOf(b, event.Request)
+	var seen []int
+	for i, a := range []*event.RequestAnswer{{History: "run"}, {Messages: append(history, history...)}, {Suffix: text("s")}, {History: "all"}, nil} {
+		name := string(rune('a' + i))
+		add, _ := port.Put(bus.At(bus.ClassHome, 0, name), bus.Owner{Name: name}, bus.Listener[event.RequestEvent, event.RequestAnswer]{
+			Do: func(_ context.Context, e *event.RequestEvent) (*event.RequestAnswer, error) {
+				list := e.Messages()
+				seen = append(seen, len(list))
+				list[0] = chat.Message{} // its own to change, from the first replacement on
+				return a, nil
+			},
+		})
+		b.Store().Commit(add)
+	}
+	history = slices.Clone(history)
+	port.Send(t.Context(), e)
+	if !slices.Equal(seen, []int{2, 1, 4, 4, 2}) || e.View() != nil || e.Shape.Messages != nil {
+		t.Errorf("seen %v, shape %+v", seen, e.Shape)
+	}
+}
+
+func TestProviderError(t *testing.T) {
+	wait := func(ms int) *event.ProviderErrorAnswer { return &event.ProviderErrorAnswer{WaitMS: &ms} }
+	e := &event.ProviderErrorEvent{}
+	faults := dispatch(event.ProviderError, e, nil, wait(-1), &event.ProviderErrorAnswer{Model: "b"}, wait(0), wait(7),
+		&event.ProviderErrorAnswer{Model: "c", Stop: refusal("enough")}, &event.ProviderErrorAnswer{Stop: refusal("more")})
+	d := e.Decision
+	if faults != "b: wait_ms must not be negative" {
+		t.Errorf("faults %q", faults)
+	}
+	if d.Model != "b" || d.ModelBy != "c" || *d.WaitMS != 0 || d.Stop.Why != "enough" || d.Stop.By.Name != "f" {
+		t.Errorf("decision %+v", d)
 	}
 }
 
@@ -204,6 +312,8 @@ func TestLaws(t *testing.T) {
 		"agent/turn-end refusable":           event.TurnEnd,
 		"agent/run-end emit":                 event.RunEnd,
 		"code/notice emit":                   event.Notice,
+		"agent/provider-error fields":        event.ProviderError,
+		"code/tick emit":                     event.Tick,
 		"my/event emit":                      event.CustomTopic("my/event"),
 	}
 	var names []string

@@ -7,7 +7,6 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"starling/bus/chat"
 	"starling/bus/event"
 	"starling/script/value"
 )
@@ -114,78 +113,29 @@ func decodeTurnEnd(_ *Plugin, _ *event.TurnEndEvent, v starlark.Value) (*event.T
 	return &event.TurnEndAnswer{Stop: no.refusal()}, nil
 }
 
-// laterFields are fields of agent/request this version does not shape by:
-// ignoring one would let a plugin believe it did.
-var laterFields = []string{"messages", "history", "then", "model"}
-
-func decodeRequest(p *Plugin, _ *event.RequestEvent, v starlark.Value) (*event.RequestAnswer, error) {
-	name := event.Request.Name()
-	known := []string{"system", "prefix", "suffix", "prompt_prefix", "exclude_tools", "allow_tools"}
-	fields, err := p.answer(name, v, append(known, laterFields...)...)
+func decodeProviderError(_ *Plugin, _ *event.ProviderErrorEvent, v starlark.Value) (*event.ProviderErrorAnswer, error) {
+	name := event.ProviderError.Name()
+	if no, ok := v.(*verdict); ok {
+		if no.kind != "stop" {
+			return nil, fmt.Errorf("%s is ended with stop(), not with %s", name, no.kind)
+		}
+		return &event.ProviderErrorAnswer{Stop: no.refusal()}, nil
+	}
+	fields, err := fieldsOf(name, v, "model", "wait_ms")
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range laterFields {
-		if _, set := fields[f]; set {
-			return nil, fmt.Errorf("%s: the field %q is not available in this version of starling", name, f)
-		}
-	}
-	var a event.RequestAnswer
-	for _, f := range []struct {
-		name string
-		to   **string
-	}{{"system", &a.System}, {"suffix", &a.Suffix}, {"prompt_prefix", &a.PromptPrefix}} {
-		if *f.to, err = text(name, fields, f.name); err != nil {
-			return nil, err
-		}
-	}
-	if a.Prefix, err = prefix(name, fields["prefix"]); err != nil {
+	model, err := text(name, fields, "model")
+	if err != nil {
 		return nil, err
 	}
-	if a.Exclude, err = texts(name, fields, "exclude_tools"); err != nil {
-		return nil, err
-	}
-	if a.Allow, err = texts(name, fields, "allow_tools"); err != nil {
-		return nil, err
-	}
-	a.AllowSet = a.Allow != nil
-	return &a, nil
-}
-
-// prefix reads [{"role", "text"}].
-func prefix(event string, v starlark.Value) ([]chat.Message, error) {
-	if v == nil || v == starlark.None {
-		return nil, nil
-	}
-	seq, ok := v.(starlark.Sequence)
-	if !ok {
-		return nil, fmt.Errorf("%s: prefix must be a list of {\"role\", \"text\"}, not %s", event, v.Type())
-	}
-	var list []chat.Message
-	for i, x := range elements(seq) {
-		dict, ok := x.(*starlark.Dict)
-		if !ok {
-			return nil, fmt.Errorf("%s: prefix[%d] must be a dict, not %s", event, i, x.Type())
+	a := &event.ProviderErrorAnswer{Model: given(model)}
+	if wait, ok := fields["wait_ms"]; ok && wait != starlark.None {
+		var ms int
+		if err := starlark.AsInt(wait, &ms); err != nil {
+			return nil, fmt.Errorf("%s: wait_ms must be a number of milliseconds, not %s", name, wait.Type())
 		}
-		role, text := stringKey(dict, "role"), stringKey(dict, "text")
-		switch chat.Role(role) {
-		case chat.System, chat.User, chat.Assistant:
-		default:
-			return nil, fmt.Errorf("%s: prefix[%d]: role must be \"system\", \"user\" or \"assistant\", not %q", event, i, role)
-		}
-		if text == "" {
-			return nil, fmt.Errorf("%s: prefix[%d]: text must not be empty", event, i)
-		}
-		list = append(list, chat.TextMessage(chat.Role(role), text))
+		a.WaitMS = &ms
 	}
-	return list, nil
-}
-
-func stringKey(d *starlark.Dict, key string) string {
-	v, ok, err := d.Get(starlark.String(key))
-	if !ok || err != nil {
-		return ""
-	}
-	s, _ := starlark.AsString(v)
-	return s
+	return a, nil
 }

@@ -35,6 +35,9 @@ func subscribers() map[string]subscriber {
 		event.TurnEnd.Name():      listen(event.TurnEnd, decodeTurnEnd),
 		event.RunEnd.Name():       observe(event.RunEnd),
 		event.Notice.Name():       observe(event.Notice),
+
+		event.ProviderError.Name(): listen(event.ProviderError, decodeProviderError),
+		event.Tick.Name():          observe(event.Tick),
 	}
 }
 
@@ -124,6 +127,9 @@ func listen[E, A any](topic *bus.Topic[E, A], decode func(p *Plugin, e *E, v sta
 				if err != nil {
 					return nil, err
 				}
+				if of, ok := handed.(*runEvent); ok {
+					ctx = context.WithValue(ctx, runKey{}, of.cx)
+				}
 				v, err := p.call(ctx, script.Listener, topic.Name(), fn, handed)
 				if err != nil || v == starlark.None {
 					return nil, err
@@ -156,9 +162,23 @@ func observe[E any](topic *bus.Topic[E, bus.None]) subscriber {
 	})
 }
 
-// answer reads the dict a listener returned: only the given fields, each by
-// name. steer tells that returning any of them needs that word.
+// answer reads the dict a listener returned where returning any field needs the
+// word steer.
 func (p *Plugin) answer(name string, v starlark.Value, allowed ...string) (map[string]starlark.Value, error) {
+	fields, err := fieldsOf(name, v, allowed...)
+	if err != nil {
+		return nil, err
+	}
+	if len(fields) > 0 {
+		if err := p.needs(trust.Steer); err != nil {
+			return nil, err
+		}
+	}
+	return fields, nil
+}
+
+// fieldsOf reads a dict: only the given fields, each by name.
+func fieldsOf(name string, v starlark.Value, allowed ...string) (map[string]starlark.Value, error) {
 	dict, ok := v.(*starlark.Dict)
 	if !ok {
 		return nil, fmt.Errorf("a listener on %s returns None or {%s}, not %s", name, quoted(allowed), v.Type())
@@ -173,11 +193,6 @@ func (p *Plugin) answer(name string, v starlark.Value, allowed ...string) (map[s
 			return nil, fmt.Errorf("%s: there is no field %q in its answer%s", name, key, didYouMean(key, allowed))
 		}
 		fields[key] = item[1]
-	}
-	if len(fields) > 0 {
-		if err := p.needs(trust.Steer); err != nil {
-			return nil, err
-		}
 	}
 	return fields, nil
 }

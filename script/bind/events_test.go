@@ -2,9 +2,9 @@ package bind_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"starling/bus"
 	"starling/bus/chat"
@@ -93,13 +93,26 @@ def apply(ctx):
 }
 
 // fakeRun is a run handle that remembers.
-type fakeRun struct{ log []string }
+type fakeRun struct {
+	log     []string
+	held    fakeHold
+	refuses error // what Hold answers
+}
+
+type fakeHold struct{ released bool }
+
+func (h *fakeHold) Release()       { h.released = true }
+func (h *fakeHold) Released() bool { return h.released }
 
 func (r *fakeRun) Note(s string) error     { r.log = append(r.log, "note "+s); return nil }
 func (r *fakeRun) PushUser(s string) error { r.log = append(r.log, "user "+s); return nil }
 func (r *fakeRun) Cancel(s string) error {
 	r.log = append(r.log, "cancel "+s)
 	return event.ErrRunEnded
+}
+func (r *fakeRun) Hold(limit time.Duration) (event.Hold, error) {
+	r.log = append(r.log, "hold "+limit.String())
+	return &r.held, r.refuses
 }
 func (r *fakeRun) Cancelled() bool         { return true }
 func (r *fakeRun) Model() string           { return "demo" }
@@ -120,7 +133,6 @@ def apply(ctx):
         log("%s %s %s %s %d %d %s" % (cx.cancelled, cx.model, cx.turn, cx.task, cx.usage.input, cx.usage.cache_read, cx.budget))
         r = attempt(cx.cancel, "why")
         log(r.error)
-        log(attempt(lambda: cx.hold()).error)
         log(attempt(lambda: cx.nota("x")).error)
         log(attempt(cx.note, "").error)
     on("agent/run-start", start)
@@ -133,7 +145,6 @@ def apply(ctx):
 	}
 	want := `log p: True demo 3 the task 1 3 None
 log p: cx.cancel: the run has ended
-log p: cx.hold is not available in this version of starling
 log p: run has no .nota field; did you mean "note"?
 log p: cx.note: the text must not be empty`
 	if got := w.said(); got != want {
@@ -209,18 +220,6 @@ def apply(ctx):
 	bus.PortOf(w.bus, event.RunEnd).Send(ctx, &event.RunEndEvent{Stop: "end"})
 	if got := w.said(); got != "log p: t v 9\nlog p: True end\nlog p: None end" {
 		t.Error(got)
-	}
-}
-
-// A field this version does not shape by is an error, never ignored.
-func TestRequestFieldsOfLater(t *testing.T) {
-	for _, field := range []string{"messages", "history", "then", "model"} {
-		w := newWorld(t)
-		w.load(map[string]string{"p": fmt.Sprintf("uses = [\"steer\"]\ndef apply(ctx): on(\"agent/request\", lambda e: {%q: \"x\"})", field)})
-		bus.PortOf(w.bus, event.Request).Send(context.Background(), &event.RequestEvent{})
-		if !strings.Contains(w.said(), fmt.Sprintf("the field %q is not available in this version", field)) {
-			t.Errorf("%s: %s", field, w.said())
-		}
 	}
 }
 

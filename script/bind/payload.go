@@ -33,10 +33,7 @@ func (p *Plugin) eventValue(named starlark.StringDict, e any) (starlark.Value, e
 		m.Keep(view)
 	}
 	if run := runOf(e); run != nil {
-		if a, ok := run.(event.Attributed); ok { // who runs into a limit is named
-			run = a.As(p.Name())
-		}
-		return &runEvent{View: view, cx: &runValue{plugin: p, run: run}}, nil
+		return &runEvent{View: view, cx: p.runValue(run)}, nil
 	}
 	return view, nil
 }
@@ -138,6 +135,16 @@ func convert(_ string, v any) (starlark.Value, bool) {
 			return starlark.None, true
 		}
 		return starlark.Bool(*v), true
+	case *float64:
+		if v == nil {
+			return starlark.None, true
+		}
+		return starlark.Float(*v), true
+	case event.Tail:
+		return starlarkstruct.FromStringDict(starlark.String("tail"), starlark.StringDict{
+			"streak": starlark.MakeInt(v.Streak), "trouble": starlark.Bool(v.Trouble),
+			"first": starlark.Bool(v.First), "steering": starlark.Bool(v.Steering),
+		}), true
 	}
 	return nil, false
 }

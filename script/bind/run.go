@@ -11,6 +11,35 @@ import (
 	"starling/bus/event"
 )
 
+// runWord gives the handle of the run a callback belongs to, else of the one
+// that goes now.
+var runWord = builtin{name: "run", run: func(p *Plugin, c *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if err := starlark.UnpackArgs("run", args, kwargs); err != nil {
+		return nil, err
+	}
+	if cx, ok := c.Context().Value(runKey{}).(*runValue); ok && cx.plugin == p {
+		return cx, nil
+	}
+	if p.host.CurrentRun == nil {
+		return starlark.None, nil
+	}
+	if run := p.host.CurrentRun(); run != nil {
+		return p.runValue(run), nil
+	}
+	return starlark.None, nil
+}}
+
+// runKey marks the calls of listeners that were handed a cx.
+type runKey struct{}
+
+// runValue makes cx of a run. Whoever runs into a limit through it is named.
+func (p *Plugin) runValue(run event.Run) *runValue {
+	if a, ok := run.(event.Attributed); ok {
+		run = a.As(p.owner)
+	}
+	return &runValue{plugin: p, run: run}
+}
+
 // runValue is cx: the handle on a run, as one plugin may use it.
 type runValue struct {
 	plugin *Plugin
@@ -59,6 +88,7 @@ func (r *runValue) AttrNames() []string {
 	for name := range runMethods {
 		names = append(names, name)
 	}
+	names = append(names, "hold")
 	sort.Strings(names)
 	return names
 }
@@ -67,11 +97,11 @@ func (r *runValue) Attr(name string) (starlark.Value, error) {
 	if read, ok := runReads[name]; ok {
 		return read(r.run), nil
 	}
+	if name == "hold" {
+		return starlark.NewBuiltin(name, r.hold), nil
+	}
 	m, ok := runMethods[name]
 	if !ok {
-		if name == "hold" {
-			return nil, fmt.Errorf("cx.hold is not available in this version of starling")
-		}
 		return nil, fmt.Errorf("run has no .%s field%s", name, didYouMean(name, r.AttrNames()))
 	}
 	return starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -43,6 +43,7 @@ type world struct {
 	mu      sync.Mutex
 	notices []string
 	ids     map[string]compose.ID
+	current event.Run // what the host says goes now
 }
 
 func newWorld(t *testing.T) *world {
@@ -66,7 +67,7 @@ func newWorld(t *testing.T) *world {
 		Notify:     func(_ context.Context, from, text string, _ bool) { w.note(from + ": " + text) },
 		Log:        func(from, text string) { w.note("log " + from + ": " + text) },
 		Now:        func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
-		CurrentRun: func() event.Run { return nil },
+		CurrentRun: func() event.Run { return w.current },
 		Stuck:      func(p *bind.Plugin, reason error) { _ = w.runtime.Fail(compose.ID(p.UID()), "stuck: "+reason.Error()) },
 	})
 	w.add(compose.Component{
