@@ -79,6 +79,9 @@ func (b *blobs) put(digest string, content []byte) (err error) {
 	}
 	_, err = f.Write(content)
 	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Chtimes(f.Name(), time.Time{}, b.now())
+	}
+	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {

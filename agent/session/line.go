@@ -80,11 +80,14 @@ func encode(v any) ([]byte, error) {
 // encodeMessage returns the line of a message whose strings are masked, and
 // makes it one that can be stored whatever it holds.
 func encodeMessage(l messageLine) ([]byte, error) {
-	if size(l.Message) > MaxLine/8 { // escapes may make it six times as long
+	n := size(l.Message)
+	if MaxLine/8 < n && n < MaxLine { // escapes may make it six times as long
 		line, err := encode(l)
 		if err == nil && len(line) <= MaxLine {
 			return line, nil
 		}
+	}
+	if n > MaxLine/8 {
 		l.Message = shortened(l.Message)
 	}
 	line, err := encode(l)

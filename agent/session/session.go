@@ -22,6 +22,10 @@ var ErrClosed = errors.New("the session is not open for writing")
 // of what a listing reads from the end.
 const titleEvery = tailWindow / 2
 
+// ResumeBytes is how much of a conversation a resume takes at most: far more
+// than any model reads, and small enough to hold. See Recent.
+const ResumeBytes = 48 << 20
+
 // Session is one conversation: an index in memory, its messages on disk. It may
 // be used by several goroutines.
 type Session struct {

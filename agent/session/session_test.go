@@ -332,10 +332,10 @@ func TestOddMessages(t *testing.T) {
 // A message beyond the longest line is stored without its longest parts.
 func TestLongestLine(t *testing.T) {
 	st := store(t)
-	huge := strings.Repeat("\x01", session.MaxLine/4)
+	huge := strings.Repeat("x", session.MaxLine)
 	id, path := written(t, st, user("before"), chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{
 		{Kind: chat.Result, ID: "c", Text: huge, Details: json.RawMessage(`"x"`)},
-		{Kind: chat.Image, Data: make([]byte, session.MaxLine)},
+		{Kind: chat.Image, Data: make([]byte, session.MaxLine/2)},
 	}}, user("after"))
 	if info := must[os.FileInfo](t)(os.Stat(path)); info.Size() > session.MaxLine+1000 {
 		t.Errorf("the file has %d bytes", info.Size())
