@@ -61,13 +61,40 @@ func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 	for i, id := range ids {
 		byID[id] = plugins[i]
 	}
+	owners := map[string]string{}
 	for _, row := range runtime.Roster().Rows {
 		if pl, ok := byID[row.ID]; ok {
-			listing.Plugins = append(listing.Plugins, listed(row, pl, emitted))
+			v := listed(row, pl, emitted)
+			v.Notes = append(v.Notes, taken(v, owners)...)
+			listing.Plugins = append(listing.Plugins, v)
 		}
 	}
 	return listing, nil
 }
+
+// taken names the tools another plugin has before v in the static order; owners
+// is what was seen so far.
+func taken(v view.Plugin, owners map[string]string) []string {
+	var notes []string
+	if v.State != string(compose.Active) {
+		return nil
+	}
+	for _, label := range v.Registrations {
+		name, tool := strings.CutPrefix(label, "tool ")
+		if !tool || name == computed {
+			continue
+		}
+		if owner, conflict := owners[name]; conflict && owner != v.Name {
+			notes = append(notes, fmt.Sprintf("conflict: the tool %s is provided by %s", name, owner))
+			continue
+		}
+		owners[name] = v.Name
+	}
+	return notes
+}
+
+// computed stands for the name of a registration that is not a constant.
+const computed = "(computed)"
 
 // providing replaces the apply of c by one that provides keys and does nothing.
 func providing(c compose.Component, keys []string) compose.Component {
@@ -130,7 +157,7 @@ func static(d *script.Decl) []string {
 	for _, r := range d.Registrations {
 		name := r.Name
 		if name == "" {
-			name = "(computed)"
+			name = computed
 		}
 		labels = append(labels, r.Kind+" "+name)
 	}

@@ -144,7 +144,7 @@ func describe(s *trust.Subject, pl *plugin) {
 	for _, r := range d.Registrations {
 		name := r.Name
 		if name == "" {
-			name = "(computed)"
+			name = computed
 		}
 		switch r.Kind {
 		case "tool":
