@@ -14,7 +14,8 @@ import (
 
 // Env is what an instance needs from its host.
 type Env struct {
-	// Predeclared names; their values must be frozen or safe to share.
+	// Predeclared names; their values must be frozen or safe to share. Those that
+	// Program.Uses does not name may be missing.
 	Predeclared starlark.StringDict
 	// Print gets what print shows, at most 64 KiB; nil drops it.
 	Print func(text string)
@@ -72,12 +73,14 @@ func (p *Program) New(env Env) *Instance {
 		i.locks = NewLocks()
 	}
 	i.limits = p.decl.Limits.Over(env.Limits).Full()
-	i.predeclared = make(starlark.StringDict, len(env.Predeclared)+2)
+	i.predeclared = make(starlark.StringDict, len(p.used))
 	for name, v := range hostBuiltins(env.Print) {
 		i.predeclared[name] = v
 	}
 	for name, v := range env.Predeclared {
-		i.predeclared[name] = v
+		if p.Uses(name) {
+			i.predeclared[name] = v
+		}
 	}
 	return i
 }

@@ -204,3 +204,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestUses(t *testing.T) {
+	p, err := Parse("a", "a.star", []byte("def apply(ctx):\n    x = known(1)\n    print(lambda known: known, len([x]))\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Uses("known") {
+		t.Error("a file that is not compiled yet uses nothing")
+	}
+	if err := p.Compile(map[string]bool{"known": true, "other": true, "x": true}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"known": true, "print": true, "other": false, "x": false, "len": false, "apply": false} {
+		if p.Uses(name) != want {
+			t.Errorf("Uses(%q) = %v", name, !want)
+		}
+	}
+}

@@ -34,7 +34,8 @@ type Program struct {
 	// directory; only the program of the main file has them.
 	libs map[string]*Program
 	prog *starlark.Program
-	lib  bool // no plugin: it declares nothing and has no apply
+	used map[string]bool // predeclared names that the file refers to
+	lib  bool            // no plugin: it declares nothing and has no apply
 }
 
 // Load is one load statement.
@@ -279,12 +280,33 @@ func (p *Program) Compile(names map[string]bool, rewrites ...Rewrite) error {
 	return sortErrors(append(errs, p.compile(names, rewrites)...)).err()
 }
 
+// Uses tells whether the compiled file, or one it loads, refers to the predeclared
+// name: an instance needs no others.
+func (p *Program) Uses(name string) bool {
+	if p.used[name] {
+		return true
+	}
+	for _, lib := range p.libs {
+		if lib.used[name] {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *Program) compile(names map[string]bool, rewrites []Rewrite) ErrorList {
 	own := topLevel(p.file)
 	for _, rewrite := range rewrites {
 		rewrite(p.file)
 	}
-	prog, err := starlark.FileProgram(p.file, func(name string) bool { return names[name] || hostName(name) })
+	p.used = map[string]bool{}
+	prog, err := starlark.FileProgram(p.file, func(name string) bool {
+		known := names[name] || hostName(name)
+		if known {
+			p.used[name] = true
+		}
+		return known
+	})
 	if err == nil {
 		p.prog = prog
 		return nil

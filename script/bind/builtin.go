@@ -3,6 +3,7 @@ package bind
 import (
 	"fmt"
 	"maps"
+	"sync"
 
 	"go.starlark.net/lib/math"
 	"go.starlark.net/starlark"
@@ -67,22 +68,29 @@ func notAvailable(name string) error {
 	return fmt.Errorf("%s is not available in this version of starling", name)
 }
 
+// words and names are worked out once: for each of many plugins they would cost
+// more than reading a small one.
+var (
+	words = sync.OnceValue(builtins)
+	names = sync.OnceValue(func() map[string]bool {
+		names := map[string]bool{"math": true, "time": true}
+		for _, name := range limits.Names() {
+			names[name] = true
+		}
+		for _, b := range words() {
+			top, _ := split(b.name)
+			names[top] = true
+		}
+		return names
+	})
+)
+
 // Names returns the predeclared names of a plugin file.
-func Names() map[string]bool {
-	names := map[string]bool{"math": true, "time": true}
-	for _, name := range limits.Names() {
-		names[name] = true
-	}
-	for _, b := range builtins() {
-		top, _ := split(b.name)
-		names[top] = true
-	}
-	return names
-}
+func Names() map[string]bool { return maps.Clone(names()) }
 
 // Compile rewrites the operators of a file into checked ones and resolves its
 // names against the plugin API.
-func Compile(p *script.Program) error { return p.Compile(Names(), limits.Rewrite) }
+func Compile(p *script.Program) error { return p.Compile(names(), limits.Rewrite) }
 
 func split(name string) (module, function string) {
 	for i := range name {
@@ -93,15 +101,24 @@ func split(name string) (module, function string) {
 	return name, ""
 }
 
-// predeclared makes the names of one plugin.
+// predeclared makes the names of one plugin, as far as it uses them.
 func (p *Plugin) predeclared() starlark.StringDict {
-	names := maps.Clone(p.host.guards.of(p.prog.Decl().Limits))
-	names["math"], names["time"] = math.Module, p.timeModule()
-
+	names := starlark.StringDict{"math": math.Module}
+	for name, v := range p.host.guards.of(p.prog.Decl().Limits) {
+		if p.prog.Uses(name) {
+			names[name] = v
+		}
+	}
+	if p.prog.Uses("time") {
+		names["time"] = p.timeModule()
+	}
 	modules := map[string]starlark.StringDict{}
-	for _, b := range builtins() {
-		fn := starlark.NewBuiltin(b.name, p.guarded(b))
+	for _, b := range words() {
 		module, function := split(b.name)
+		if !p.prog.Uses(module) {
+			continue
+		}
+		fn := starlark.NewBuiltin(b.name, p.guarded(b))
 		if function == "" {
 			names[b.name] = fn
 			continue
