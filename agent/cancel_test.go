@@ -100,6 +100,23 @@ var waits = map[string]func(polite bool) *lab{
 		})
 		return l
 	},
+	"hold": func(bool) *lab {
+		l := newLab([]spec.Step{say("fine")}, nil)
+		listen(l, "holder", event.Request, func(_ context.Context, e *event.RequestEvent) (*event.RequestAnswer, error) {
+			_, err := e.Run.Hold(time.Hour)
+			return nil, err
+		})
+		return l
+	},
+	"route": func(polite bool) *lab {
+		l := newLab([]spec.Step{say("fine")}, func(o *agent.Options) {
+			o.Models = func(ctx context.Context, _ string) (provider.Provider, string, error) {
+				return nil, "", sleepFor(ctx, polite)
+			}
+		})
+		shape(l, "router", event.RequestAnswer{Model: "slow"})
+		return l
+	},
 	"script": func(bool) *lab { return newLab([]spec.Step{{Text: "half an answer", DelayMS: 900}}, nil) },
 }
 

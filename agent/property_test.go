@@ -85,7 +85,21 @@ func random(l *lab, tp *tape) {
 	watchRandom(l, tp, event.Notice)
 	listen(l, "r", event.Request, func(_ context.Context, e *event.RequestEvent) (*event.RequestAnswer, error) {
 		a := &event.RequestAnswer{System: text(), Suffix: text(), PromptPrefix: text()}
-		switch tp.next(8) {
+		switch tp.next(20) {
+		case 15:
+			if list := e.Messages(); len(list) > 0 { // may part a call from its result
+				a.Messages = list[tp.next(len(list)):]
+			}
+		case 16:
+			a.Messages = []chat.Message{chat.TextMessage(chat.User, "instead"), {Role: chat.Assistant}}
+		case 17:
+			a.History = "run"
+		case 18:
+			a.Then = "a push"
+		case 19:
+			if h, err := e.Run.Hold(time.Hour); err == nil {
+				h.Release()
+			}
 		case 4:
 			a.Prefix = []chat.Message{
 				chat.TextMessage(chat.User, ""), chat.TextMessage(chat.User, "example"),
