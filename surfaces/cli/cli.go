@@ -18,7 +18,6 @@ import (
 	"starling/agent"
 	"starling/agent/harness"
 	"starling/bus/view"
-	"starling/script/discover"
 	"starling/surfaces/headless"
 	"starling/trust"
 )
@@ -146,6 +145,9 @@ func newApp(args []string, p Process) *ucli.App {
 			&ucli.BoolFlag{Name: "trust-edits", Usage: "load edits of running plugins, also between the turns of a run", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "list-plugins", Usage: "list every plugin with the state it would reach, and run nothing", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "json", Usage: "with --list-plugins: as JSON", DisableDefaultText: true},
+			&ucli.StringFlag{Name: "output", Usage: "print the answer as text, as one json document, or as stream-json: one event a line (`FORMAT`)", Value: string(headless.Text)},
+			&ucli.BoolFlag{Name: "stdin", Usage: "put what stdin has behind the prompt; so does a lone - as the prompt", DisableDefaultText: true},
+			&ucli.DurationFlag{Name: "timeout", Usage: "end a run after this `TIME`, such as 90s or 10m", DefaultText: "none"},
 			&ucli.BoolFlag{Name: "quiet", Usage: "no progress lines on stderr", DisableDefaultText: true},
 		},
 		Commands: []*ucli.Command{pluginCommand(p)},
@@ -173,37 +175,13 @@ func ended(args []string, flags []ucli.Flag) bool {
 		switch arg := args[i]; {
 		case arg == "--":
 			return true
-		case !strings.HasPrefix(arg, "-"):
+		case !strings.HasPrefix(arg, "-"), arg == "-":
 			return false
 		case takesValue[strings.TrimLeft(arg, "-")]:
 			i++
 		}
 	}
 	return false
-}
-
-func root(c *ucli.Context, words bool, p Process) error {
-	o, err := options(c, p)
-	if err != nil {
-		return err
-	}
-	if c.Bool("list-plugins") {
-		return listPlugins(c, p, o)
-	}
-	if c.Bool("json") {
-		return usage("--json goes with --list-plugins")
-	}
-	if c.IsSet("max-turns") && c.Int("max-turns") < 1 {
-		return usage("--max-turns needs a number of at least 1")
-	}
-	prompt, err := promptOf(c, words)
-	if err != nil {
-		return err
-	}
-	if err := namedPlugins(o); err != nil {
-		return err
-	}
-	return runOnce(c.Context, p, o, prompt, c.Bool("quiet"))
 }
 
 func options(c *ucli.Context, p Process) (harness.Options, error) {
@@ -221,90 +199,8 @@ func options(c *ucli.Context, p Process) (harness.Options, error) {
 		}
 		o.TrustDigest = digest
 	}
+	if c.IsSet("max-turns") && o.MaxTurns < 1 {
+		return o, usage("--max-turns needs a number of at least 1")
+	}
 	return o, nil
-}
-
-// namedPlugins checks that every --plugin names a plugin: a guard that a script
-// asks for by a wrong name must not be missing in silence.
-func namedPlugins(o harness.Options) error {
-	for _, path := range o.Plugins {
-		if strings.TrimSpace(path) == "" {
-			return usage("--plugin needs the path of a .star file or of a folder with a main.star")
-		}
-	}
-	found, err := discover.Find(discover.Options{Cwd: o.Cwd, Flags: o.Plugins})
-	if err != nil {
-		return exit{headless.ExitUsage, err}
-	}
-	for _, f := range found.Files {
-		if f.Err != nil {
-			return exit{headless.ExitUsage, f.Err}
-		}
-	}
-	return nil
-}
-
-// promptOf returns the prompt of -p or of the words after the options; free
-// tells that -- ended the options.
-func promptOf(c *ucli.Context, free bool) (string, error) {
-	words := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
-	given := strings.TrimSpace(c.String("print"))
-	option := ""
-	if !free {
-		option = strayOption(c)
-	}
-	switch {
-	case c.IsSet("print") && words != "":
-		return "", usage("the prompt was given twice, as -p and as %q; give it once (options come before the prompt)", words)
-	case c.IsSet("print") && given == "":
-		return "", usage("-p needs a prompt that is not empty")
-	case given != "":
-		return given, nil
-	case words == "":
-		return "", usage("give a prompt, as in: starling \"what does main.go do?\" (this version runs headless only)")
-	case option != "":
-		return "", usage("%s stands behind the prompt; options come before it (-- before the prompt makes all of it words)", option)
-	}
-	return words, nil
-}
-
-// strayOption returns the first word of the prompt that is an option of
-// starling; "" for none.
-func strayOption(c *ucli.Context) string {
-	for _, word := range c.Args().Slice() {
-		if word == "--" {
-			return ""
-		}
-		name, _, _ := strings.Cut(word, "=")
-		for _, f := range c.App.Flags {
-			for _, known := range f.Names() {
-				if name == "--"+known || name == "-"+known {
-					return word
-				}
-			}
-		}
-	}
-	return ""
-}
-
-func runOnce(ctx context.Context, p Process, o harness.Options, prompt string, quiet bool) error {
-	out := headless.New(p.Stdout, p.Stderr, quiet)
-	o.Host, o.Notify, o.Component = "headless", out.Notice, out.Component
-	engine, err := harness.New(ctx, o)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return exit{headless.ExitInterrupted, errors.New("interrupted before the run began")}
-	case err != nil:
-		return exit{headless.ExitUsage, err}
-	}
-	code := out.Run(ctx, engine, prompt)
-	// The composition is taken down also after an interrupt: teardowns have their
-	// own limits.
-	if err := engine.Close(context.WithoutCancel(ctx)); err != nil {
-		fmt.Fprintf(p.Stderr, "starling: at the end: %s\n", view.Clean(err.Error()))
-	}
-	if code != headless.ExitOK {
-		return exit{code: code}
-	}
-	return nil
 }
