@@ -44,6 +44,8 @@ type Options struct {
 	Now func() time.Time
 	// MaxTurns is the most requests of one run; below 1 it is DefaultMaxTurns.
 	MaxTurns int
+	// Purse is what requests are paid from; nil is one without caps.
+	Purse *Purse
 	// Notice shows a line to the person and announces it; nil announces it as
 	// code/notice alone.
 	Notice func(ctx context.Context, text string)
@@ -59,7 +61,7 @@ const (
 	StopEnd      Stop = "end"      // the model was done
 	StopError    Stop = "error"    // a turn failed
 	StopAborted  Stop = "aborted"  // cancelled by a person or through a Run handle
-	StopLimit    Stop = "limit"    // turns, time or forced continuations
+	StopLimit    Stop = "limit"    // one of the Limits
 	StopStopped  Stop = "stopped"  // by a listener: stop() or block_and_stop()
 	StopRejected Stop = "rejected" // the prompt was; nothing was sent
 )
@@ -69,6 +71,8 @@ type Outcome struct {
 	Stop Stop
 	// StopWhy says in words why the run did not simply end; empty for StopEnd.
 	StopWhy string
+	// Limit is which one it ran into; set for StopLimit only.
+	Limit Limit
 	// Text of the last reply: the answer, or what there was of it.
 	Text   string
 	Turns  int // requests made
@@ -124,6 +128,9 @@ func New(o Options) *Agent {
 	}
 	if o.MaxTurns < 1 {
 		o.MaxTurns = DefaultMaxTurns
+	}
+	if o.Purse == nil {
+		o.Purse = NewPurse(Caps{})
 	}
 	if o.Origin == "" {
 		o.Origin = "main"

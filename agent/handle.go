@@ -95,8 +95,8 @@ func (h handle) Usage() chat.Usage {
 	return h.r.out.Usage
 }
 
-// Budget has no cap to measure against: runs are capped in turns and time only.
-func (h handle) Budget() (float64, bool) { return 0, false }
+// Budget is the share of the purse that is used.
+func (h handle) Budget() (float64, bool) { return h.r.a.o.Purse.Share() }
 
 // cancelled is the cause of a run that was cancelled through a handle.
 type cancelled struct{ why, by string }

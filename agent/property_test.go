@@ -229,6 +229,9 @@ func count(messages []chat.Message) (asked, answered int) {
 }
 
 func whole(t *rapid.T, o agent.Outcome) {
+	if (o.Limit != "") != (o.Stop == agent.StopLimit) {
+		t.Fatalf("%+v", o)
+	}
 	switch o.Stop {
 	case agent.StopEnd:
 		if o.StopWhy != "" || o.Err != nil || o.Turns == 0 {

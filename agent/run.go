@@ -172,7 +172,7 @@ func (r *run) ended() bool {
 	if r.out.Stop == "" && r.ctx.Err() != nil {
 		cause := context.Cause(r.ctx)
 		if errors.Is(cause, context.DeadlineExceeded) {
-			r.stop(StopLimit, "the time for the run is over")
+			r.limit(LimitTime, "the time for the run is over")
 		} else {
 			r.stop(StopAborted, cancelText(cause))
 		}
@@ -232,6 +232,7 @@ func (r *run) addUsage(u chat.Usage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.out.Usage = r.out.Usage.Add(u)
+	r.a.o.Purse.Spend(u)
 }
 
 // reason puts a refusal into words: who, then why.

@@ -13,7 +13,11 @@ import (
 func (r *run) loop() {
 	for turn := 0; !r.ended(); turn++ {
 		if turn == r.a.o.MaxTurns {
-			r.limit(fmt.Sprintf("the run reached its limit of %d turns", turn))
+			r.limit(LimitTurns, fmt.Sprintf("the run reached its limit of %d turns", turn))
+			return
+		}
+		if limit, why := r.a.o.Purse.Over(); limit != "" {
+			r.limit(limit, why)
 			return
 		}
 		r.mu.Lock()
@@ -81,7 +85,7 @@ func (t *turnState) goOn(pushed []string) {
 		if names == "" {
 			names = "a listener"
 		}
-		r.limit(fmt.Sprintf("%s asked to go on after %d finished replies in one run", names, MaxForced+1))
+		r.limit(LimitContinuations, fmt.Sprintf("%s asked to go on after %d finished replies in one run", names, MaxForced+1))
 		return
 	}
 	r.forced++
@@ -90,8 +94,9 @@ func (t *turnState) goOn(pushed []string) {
 	}
 }
 
-func (r *run) limit(why string) {
+func (r *run) limit(limit Limit, why string) {
 	r.stop(StopLimit, why)
+	r.out.Limit = limit
 	r.notice("run ended: " + why)
 }
 
