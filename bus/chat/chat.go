@@ -103,12 +103,15 @@ const (
 	StopEnd     StopReason = "end"        // the model was done
 	StopTools   StopReason = "tool_calls" // it wants tools
 	StopLength  StopReason = "length"     // its output limit
+	StopFilter  StopReason = "filter"     // the provider's content filter
+	StopRefusal StopReason = "refusal"    // the model refused; the text says why
 	StopError   StopReason = "error"      // the turn failed
 	StopAborted StopReason = "aborted"    // cancelled
 )
 
 // Usage counts tokens of one or more requests.
 type Usage struct {
+	// Input neither came from nor went to a cache; Output is with the thoughts.
 	Input      int `json:"input"`
 	Output     int `json:"output"`
 	CacheRead  int `json:"cache_read,omitempty"`
