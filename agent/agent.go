@@ -36,7 +36,8 @@ type Options struct {
 	// Models makes the model that a listener of agent/request named and returns
 	// its full id. It is asked once for each name. nil: routing is ignored.
 	Models func(ctx context.Context, name string) (p provider.Provider, full string, err error)
-	// System composes the system prompt, once a run; nil for none.
+	// System composes the system prompt: at the first run, and at a later one when
+	// the listeners of code/system-prompt changed; nil for none.
 	System func(ctx context.Context) string
 	// Settle waits for the composition before a run; nil for nothing to wait for.
 	Settle func(ctx context.Context) error
@@ -91,7 +92,13 @@ type Agent struct {
 	busy  atomic.Bool
 	made  atomic.Int64 // ids made up for calls
 
-	routes map[string]model // built for listeners; of the run's goroutine
+	stale atomic.Bool // the system prompt is to be composed anew
+
+	// These belong to the goroutine of the run.
+	system systemPrompt
+	routes map[string]model // built for listeners
+	sent   map[string]sent  // the newest request, by model
+	told   map[string]bool  // who broke a prefix
 
 	mu       sync.Mutex
 	messages []chat.Message
@@ -101,6 +108,7 @@ type Agent struct {
 
 // ports are the loop's events, taken once.
 type ports struct {
+	system    bus.Port[event.SystemPromptEvent, event.SystemPromptAnswer]
 	prompt    bus.Port[event.PromptEvent, event.PromptAnswer]
 	runStart  bus.Port[event.RunStartEvent, bus.None]
 	turnStart bus.Port[event.TurnStartEvent, bus.None]
@@ -135,9 +143,10 @@ func New(o Options) *Agent {
 	if o.Origin == "" {
 		o.Origin = "main"
 	}
-	a := &Agent{o: o, routes: map[string]model{}}
+	a := &Agent{o: o, routes: map[string]model{}, sent: map[string]sent{}, told: map[string]bool{}}
 	a.model = model{provider: o.Provider, name: o.Model, thinking: o.Thinking}
 	a.ports = ports{
+		system:    bus.PortOf(o.Bus, event.SystemPrompt),
 		prompt:    bus.PortOf(o.Bus, event.Prompt),
 		runStart:  bus.PortOf(o.Bus, event.RunStart),
 		turnStart: bus.PortOf(o.Bus, event.TurnStart),

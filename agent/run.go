@@ -97,17 +97,15 @@ func (r *run) admit(prompt string) {
 func (r *run) start(prompt string) {
 	r.task = prompt
 	r.first = len(r.a.transcript())
-	if compose := r.a.o.System; compose != nil {
-		system, err := await(r.ctx, func() (string, error) { return compose(r.ctx), nil })
-		if r.ended() {
-			return
-		}
-		if err != nil {
-			r.fail(fmt.Errorf("the system prompt could not be composed: %w", err))
-			return
-		}
-		r.system = system
+	system, err := r.compose()
+	if r.ended() {
+		return
 	}
+	if err != nil {
+		r.fail(fmt.Errorf("the system prompt could not be composed: %w", err))
+		return
+	}
+	r.system = system
 	r.a.add(chat.TextMessage(chat.User, prompt))
 	r.started = true
 	r.a.setCurrent(r)

@@ -123,6 +123,7 @@ func (t *turnState) converse() {
 		return
 	}
 	req.Model = t.model.name
+	t.watchPrefix(req)
 	r.out.Turns++
 	t.stream(req)
 	r.addUsage(usageOf(t.reply))
