@@ -45,7 +45,10 @@ func largeSession(t testing.TB, st session.Store, count, size int) (id string) {
 // ones. The listing reads a few kilobytes of it; a resume holds its index and
 // the newest part. What is asserted is bytes; times are benchmarks.
 func TestG04VeryLarge(t *testing.T) {
-	const count, size, budget = 50_000, 300 << 20, 300 << 20
+	count, size, budget := 50_000, 300<<20, uint64(300<<20)
+	if underRace { // what it watches takes its time
+		count, size = 10_000, 60<<20
+	}
 	st := store(t)
 	for i := range 200 {
 		at := st
@@ -71,7 +74,7 @@ func TestG04VeryLarge(t *testing.T) {
 		s := must[*session.Session](t)(st.Open(id))
 		recent, all, err := s.Recent(session.ResumeBytes)
 		ok(t, err)
-		if all || len(recent) < 1000 || recent[0].Role != chat.User || len(s.Nodes()) != count {
+		if all || len(recent) < 500 || recent[0].Role != chat.User || len(s.Nodes()) != count {
 			t.Errorf("%d messages, all %v", len(recent), all)
 		}
 		if n := len(recent[len(recent)-6].Text()); n != 12<<20 {

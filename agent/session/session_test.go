@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -345,5 +346,40 @@ func TestLongestLine(t *testing.T) {
 	if len(got) != 3 || !strings.Contains(got[1].Blocks[0].Text[len(got[1].Blocks[0].Text)-60:], "bytes are not in the session file") ||
 		got[1].Blocks[0].ID != "c" || got[1].Blocks[1].Kind != chat.Text || got[2].Text() != "after" {
 		t.Error("not shortened as documented")
+	}
+}
+
+// Several goroutines may write, read and walk one session.
+func TestConcurrent(t *testing.T) {
+	st := session.Wrapped(store(t), func(f session.File) session.File { return unsynced{f} })
+	var mu sync.Mutex
+	clock := st.Now
+	st.Now = func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return clock()
+	}
+	s := begin(t, st, user("one"))
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 25 {
+				if err := s.Append(user("x"), reply("y")); err != nil {
+					t.Error(err)
+				}
+				if got, err := s.Messages(); err != nil || len(got)%2 != 1 {
+					t.Errorf("%d messages, %v: a reader saw half of an append", len(got), err)
+				}
+				s.Nodes()
+				if err := s.Label("1", "l"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	ok(t, s.Close())
+	if n := len(messages(t, must[*session.Session](t)(st.Read(s.ID())))); n != 201 {
+		t.Errorf("%d messages", n)
 	}
 }

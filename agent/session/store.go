@@ -126,9 +126,8 @@ func (st Store) make(id string) (File, error) {
 	if err := lock(f, id, st.owner(), st.now()); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	if err := syncDir(st.Dir); err != nil {
-		return nil, errors.Join(err, unlock(f), os.Remove(st.path(id)))
-	}
+	// The first sync of a new file makes its name last too, on all file systems
+	// we know of; a sync of the folder here would cost a start milliseconds.
 	return lockedFile{f}, nil
 }
 
