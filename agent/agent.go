@@ -108,19 +108,20 @@ type Agent struct {
 
 // ports are the loop's events, taken once.
 type ports struct {
-	system    bus.Port[event.SystemPromptEvent, event.SystemPromptAnswer]
-	prompt    bus.Port[event.PromptEvent, event.PromptAnswer]
-	runStart  bus.Port[event.RunStartEvent, bus.None]
-	turnStart bus.Port[event.TurnStartEvent, bus.None]
-	request   bus.Port[event.RequestEvent, event.RequestAnswer]
-	stream    bus.Port[event.StreamEvent, bus.None]
-	message   bus.Port[event.MessageEvent, bus.None]
-	call      bus.Port[event.ToolCallEvent, event.ToolCallAnswer]
-	progress  bus.Port[event.ToolProgressEvent, bus.None]
-	result    bus.Port[event.ToolResultEvent, event.ToolResultAnswer]
-	turnEnd   bus.Port[event.TurnEndEvent, event.TurnEndAnswer]
-	runEnd    bus.Port[event.RunEndEvent, bus.None]
-	notice    bus.Port[event.NoticeEvent, bus.None]
+	system        bus.Port[event.SystemPromptEvent, event.SystemPromptAnswer]
+	prompt        bus.Port[event.PromptEvent, event.PromptAnswer]
+	runStart      bus.Port[event.RunStartEvent, bus.None]
+	turnStart     bus.Port[event.TurnStartEvent, bus.None]
+	request       bus.Port[event.RequestEvent, event.RequestAnswer]
+	stream        bus.Port[event.StreamEvent, bus.None]
+	message       bus.Port[event.MessageEvent, bus.None]
+	call          bus.Port[event.ToolCallEvent, event.ToolCallAnswer]
+	progress      bus.Port[event.ToolProgressEvent, bus.None]
+	result        bus.Port[event.ToolResultEvent, event.ToolResultAnswer]
+	turnEnd       bus.Port[event.TurnEndEvent, event.TurnEndAnswer]
+	providerError bus.Port[event.ProviderErrorEvent, event.ProviderErrorAnswer]
+	runEnd        bus.Port[event.RunEndEvent, bus.None]
+	notice        bus.Port[event.NoticeEvent, bus.None]
 }
 
 // New returns an agent with an empty conversation.
@@ -146,19 +147,20 @@ func New(o Options) *Agent {
 	a := &Agent{o: o, routes: map[string]model{}, sent: map[string]sent{}, told: map[string]bool{}}
 	a.model = model{provider: o.Provider, name: o.Model, thinking: o.Thinking}
 	a.ports = ports{
-		system:    bus.PortOf(o.Bus, event.SystemPrompt),
-		prompt:    bus.PortOf(o.Bus, event.Prompt),
-		runStart:  bus.PortOf(o.Bus, event.RunStart),
-		turnStart: bus.PortOf(o.Bus, event.TurnStart),
-		request:   bus.PortOf(o.Bus, event.Request),
-		stream:    bus.PortOf(o.Bus, event.Stream),
-		message:   bus.PortOf(o.Bus, event.Message),
-		call:      bus.PortOf(o.Bus, event.ToolCall),
-		progress:  bus.PortOf(o.Bus, event.ToolProgress),
-		result:    bus.PortOf(o.Bus, event.ToolResult),
-		turnEnd:   bus.PortOf(o.Bus, event.TurnEnd),
-		runEnd:    bus.PortOf(o.Bus, event.RunEnd),
-		notice:    bus.PortOf(o.Bus, event.Notice),
+		system:        bus.PortOf(o.Bus, event.SystemPrompt),
+		prompt:        bus.PortOf(o.Bus, event.Prompt),
+		runStart:      bus.PortOf(o.Bus, event.RunStart),
+		turnStart:     bus.PortOf(o.Bus, event.TurnStart),
+		request:       bus.PortOf(o.Bus, event.Request),
+		stream:        bus.PortOf(o.Bus, event.Stream),
+		message:       bus.PortOf(o.Bus, event.Message),
+		call:          bus.PortOf(o.Bus, event.ToolCall),
+		progress:      bus.PortOf(o.Bus, event.ToolProgress),
+		result:        bus.PortOf(o.Bus, event.ToolResult),
+		turnEnd:       bus.PortOf(o.Bus, event.TurnEnd),
+		providerError: bus.PortOf(o.Bus, event.ProviderError),
+		runEnd:        bus.PortOf(o.Bus, event.RunEnd),
+		notice:        bus.PortOf(o.Bus, event.Notice),
 	}
 	return a
 }

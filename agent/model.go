@@ -42,9 +42,9 @@ func (a *Agent) currentModel() model {
 	return a.model
 }
 
-// route replaces the turn's model by the one a listener named. Of a model that is
+// route replaces the turn's model by the one the plugin by named. Of a model that is
 // not to be had the person is told once a run, and the turn's own is used.
-func (t *turnState) route(name string) {
+func (t *turnState) route(name, by string) {
 	a, r := t.r.a, t.r
 	if name == "" || name == t.model.name || a.o.Models == nil {
 		return
@@ -58,8 +58,7 @@ func (t *turnState) route(name string) {
 		if routed, err = a.build(r, name); err != nil {
 			if r.ctx.Err() == nil {
 				r.unroutable[name] = true
-				r.notice(fmt.Sprintf("%s of %s: the model %q is not to be had, %s answers instead: %v",
-					"model", t.shape.By["model"], name, t.model.name, err))
+				r.notice(fmt.Sprintf("model of %s: the model %q is not to be had, %s answers instead: %v", by, name, t.model.name, err))
 			}
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"starling/agent/provider"
 	"starling/bus"
@@ -16,17 +17,42 @@ import (
 // does or soon after the run was cancelled, even when the provider does not.
 func (t *turnState) stream(req provider.Request) {
 	r := t.r
+	listeners := r.a.ports.stream.Snapshot()
+	announce := func(ctx context.Context, e event.StreamEvent) {
+		if e.Turn = t.index; listeners.Listening() {
+			listeners.Send(ctx, &e)
+		}
+	}
+	announce(r.listenerCtx(), event.StreamEvent{Kind: "start"})
+	for t.attempt(req, listeners) {
+		req.Model = t.model.name
+	}
+	last := event.StreamEvent{Kind: "done", Stop: string(t.reply.Stop), Text: t.reply.Error}
+	if t.reply.Error != "" {
+		last.Kind = "error"
+	}
+	announce(r.listenerCtx(), last)
+}
+
+// attempt makes one stream of a request. It returns true when nothing came and a
+// listener of agent/provider-error named another model, which is now the turn's.
+func (t *turnState) attempt(req provider.Request, listeners bus.Snapshot[event.StreamEvent, bus.None]) (again bool) {
+	r := t.r
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
 	s := &receiver{
-		ctx: ctx, end: cancel, turn: t.index, listeners: r.a.ports.stream.Snapshot(),
+		ctx: ctx, end: cancel, turn: t.index, listeners: listeners,
+		decide: func(w *provider.Wait) event.RetryDecision { return t.decide(ctx, w, req.Model) },
 	}
-	s.announce(ctx, event.StreamEvent{Kind: "start"})
 	_, failure := await(ctx, func() (bool, error) {
 		t.model.provider.Stream(ctx, req, s.take)
 		return true, nil
 	})
-	reply := s.close()
+	reply, other := s.close()
+	if other.Model != "" && r.ctx.Err() == nil {
+		t.fallBack(other)
+		return !r.ended()
+	}
 	t.reply, t.err = reply.Message(), reply.Err()
 	t.reply.Model = req.Model
 	switch {
@@ -38,11 +64,7 @@ func (t *turnState) stream(req provider.Request) {
 		t.reply.Error = t.err.Error()
 	}
 	r.a.nameCalls(t.reply.Blocks)
-	last := event.StreamEvent{Kind: "done", Stop: string(t.reply.Stop), Text: t.reply.Error}
-	if t.reply.Error != "" {
-		last.Kind = "error"
-	}
-	s.announce(r.listenerCtx(), last)
+	return false
 }
 
 // receiver takes the events of one stream on the provider's goroutine.
@@ -51,9 +73,12 @@ type receiver struct {
 	end       context.CancelFunc
 	turn      int
 	listeners bus.Snapshot[event.StreamEvent, bus.None]
+	// decide asks what to do about a request that failed before its first token.
+	decide func(*provider.Wait) event.RetryDecision
 
 	mu     sync.Mutex
 	reply  provider.Reply
+	other  event.RetryDecision // names a model when one is to be asked instead
 	closed bool
 }
 
@@ -62,7 +87,7 @@ type receiver struct {
 // hangs does not hold up a cancel.
 func (s *receiver) take(e provider.Event) {
 	s.mu.Lock()
-	if s.closed {
+	if s.closed || e.Kind > provider.Waiting { // a kind of a version to come
 		s.mu.Unlock()
 		return
 	}
@@ -73,6 +98,10 @@ func (s *receiver) take(e provider.Event) {
 	if over {
 		// What comes behind the end counts for nothing: nobody waits for it.
 		s.end()
+		return
+	}
+	if e.Kind == provider.Waiting && e.Wait != nil && s.ctx.Err() == nil {
+		s.wait(e.Wait)
 		return
 	}
 	if !s.listeners.Listening() || s.ctx.Err() != nil {
@@ -95,12 +124,31 @@ func (s *receiver) announce(ctx context.Context, e event.StreamEvent) {
 	}
 }
 
+// wait applies what listeners decide about the pause before the next attempt.
+func (s *receiver) wait(w *provider.Wait) {
+	d := s.decide(w)
+	switch {
+	case d.Stop != nil:
+		s.mu.Lock()
+		s.reply.Take(provider.Event{Kind: provider.Failed, Err: fmt.Errorf("%w (no further attempt: %s)", w.Err, reason(d.Stop))})
+		s.mu.Unlock()
+		s.end()
+	case d.Model != "":
+		s.mu.Lock()
+		s.other = d
+		s.mu.Unlock()
+		s.end()
+	case d.WaitMS != nil:
+		w.For = time.Duration(*d.WaitMS) * time.Millisecond
+	}
+}
+
 // close stops taking events and hands out what came.
-func (s *receiver) close() *provider.Reply {
+func (s *receiver) close() (*provider.Reply, event.RetryDecision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	return &s.reply
+	return &s.reply, s.other
 }
 
 // nameCalls gives every call of a reply an id of its own: without one its result

@@ -32,7 +32,7 @@ func (r *run) loop() {
 func (r *run) takeTurn(turn int) {
 	r.a.ports.turnStart.Send(r.listenerCtx(), &event.TurnStartEvent{Run: r.handle()})
 	r.apply()
-	t := &turnState{r: r, index: turn, model: r.a.currentModel()}
+	t := &turnState{r: r, index: turn, model: r.a.currentModel(), tried: map[string]bool{}}
 	r.setModel(t.model.name)
 	if !r.ended() {
 		t.converse()
@@ -105,6 +105,7 @@ type turnState struct {
 	r       *run
 	index   int
 	model   model
+	tried   map[string]bool // models that were asked for this reply
 	shape   event.Shape
 	reply   chat.Message
 	err     error    // of a failed reply
@@ -119,10 +120,11 @@ func (t *turnState) converse() {
 	if r.ended() {
 		return
 	}
-	if t.route(t.shape.Model); r.ended() {
+	if t.route(t.shape.Model, t.shape.By["model"]); r.ended() {
 		return
 	}
 	req.Model = t.model.name
+	t.tried[req.Model] = true
 	t.watchPrefix(req)
 	r.out.Turns++
 	t.stream(req)
