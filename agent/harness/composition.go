@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,6 +58,9 @@ type source struct {
 	// trusted are the units that counted at the first reading: with --trust-edits
 	// their edits do too. nil before it.
 	trusted map[string]bool
+	// last are the plugins of the latest reading, by path: what did not change
+	// since is not parsed again.
+	last map[string]plugin
 }
 
 func (s *source) find(approved func(discover.File) bool) discover.Options {
@@ -126,6 +130,7 @@ func (s *source) read() (composition, error) {
 		pl.finish(c.settings)
 		c.plugins = append(c.plugins, pl)
 	}
+	s.last = files
 	return c, nil
 }
 
@@ -220,9 +225,29 @@ func (s *source) load(files map[string]plugin, f discover.File) plugin {
 	if pl, ok := files[f.Path]; ok {
 		return pl
 	}
-	pl := parse(f, diskReader(f))
+	pl, same := s.unchanged(f)
+	if !same {
+		pl = parse(f, diskReader(f))
+	}
 	files[f.Path] = pl
 	return pl
+}
+
+// unchanged returns the plugin as it was read before if every file of it still
+// has the same content.
+func (s *source) unchanged(f discover.File) (plugin, bool) {
+	pl, ok := s.last[f.Path]
+	if !ok || pl.err != nil || pl.prog == nil || pl.file.Name != f.Name || pl.file.Dir != f.Dir {
+		return plugin{}, false
+	}
+	read := diskReader(f)
+	for name, had := range pl.bundle {
+		if data, err := read(name); err != nil || !bytes.Equal(data, had) {
+			return plugin{}, false
+		}
+	}
+	pl.file = f
+	return pl, true
 }
 
 // reader returns the bytes of a file of a plugin, by its name in the plugin's
