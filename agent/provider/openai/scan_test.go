@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"starling/agent/model"
 	"starling/agent/provider"
 	"starling/agent/provider/sse"
 	"starling/agent/provider/wire"
@@ -17,57 +18,41 @@ import (
 
 // plainChunk is a chunk as encoding/json reads it.
 type plainChunk struct {
-	Choices []struct {
-		Delta struct {
-			Content   string `json:"content"`
-			ToolCalls []struct {
-				Index    int    `json:"index"`
-				ID       string `json:"id"`
-				Function struct {
-					Name      string `json:"name"`
-					Arguments string `json:"arguments"`
-				} `json:"function"`
-			} `json:"tool_calls"`
-		} `json:"delta"`
-		Finish string `json:"finish_reason"`
-	} `json:"choices"`
-	Usage struct {
+	Choices []plainChoice `json:"choices"`
+	Usage   struct {
 		Prompt int `json:"prompt_tokens"`
 	} `json:"usage"`
+}
+
+type plainChoice struct {
+	Delta struct {
+		Content   string      `json:"content"`
+		ToolCalls []plainCall `json:"tool_calls"`
+	} `json:"delta"`
+	Finish string `json:"finish_reason"`
+}
+
+type plainCall struct {
+	Index    int    `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
 }
 
 // What encoding/json reads, the scanner reads alike.
 func TestScannerReadsAsEncodingJSON(t *testing.T) {
 	word := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "\"", "\\", "\n\t\r\b\f\x01", "🦜漢", "\u2028<>&", "}{][,:"}))
 	rapid.Check(t, func(t *rapid.T) {
-		var in plainChunk
+		in := plainChunk{Choices: make([]plainChoice, 1)}
 		in.Usage.Prompt = rapid.IntRange(0, 1<<30).Draw(t, "prompt")
-		in.Choices = append(in.Choices, struct {
-			Delta struct {
-				Content   string `json:"content"`
-				ToolCalls []struct {
-					Index    int    `json:"index"`
-					ID       string `json:"id"`
-					Function struct {
-						Name      string `json:"name"`
-						Arguments string `json:"arguments"`
-					} `json:"function"`
-				} `json:"tool_calls"`
-			} `json:"delta"`
-			Finish string `json:"finish_reason"`
-		}{})
-		d := &in.Choices[0]
-		d.Delta.Content, d.Finish = word.Draw(t, "content"), word.Draw(t, "finish")
+		choice := &in.Choices[0]
+		choice.Delta.Content, choice.Finish = word.Draw(t, "content"), word.Draw(t, "finish")
 		for range rapid.IntRange(0, 3).Draw(t, "calls") {
-			d.Delta.ToolCalls = append(d.Delta.ToolCalls, struct {
-				Index    int    `json:"index"`
-				ID       string `json:"id"`
-				Function struct {
-					Name      string `json:"name"`
-					Arguments string `json:"arguments"`
-				} `json:"function"`
-			}{Index: rapid.IntRange(0, 9).Draw(t, "index"), ID: word.Draw(t, "id")})
-			d.Delta.ToolCalls[len(d.Delta.ToolCalls)-1].Function.Arguments = word.Draw(t, "arguments")
+			c := plainCall{Index: rapid.IntRange(0, 9).Draw(t, "index"), ID: word.Draw(t, "id")}
+			c.Function.Name, c.Function.Arguments = word.Draw(t, "name"), word.Draw(t, "arguments")
+			choice.Delta.ToolCalls = append(choice.Delta.ToolCalls, c)
 		}
 		b, err := json.Marshal(in)
 		if err != nil {
@@ -86,7 +71,8 @@ func TestScannerReadsAsEncodingJSON(t *testing.T) {
 			t.Fatalf("%s: %d calls", b, len(c.calls))
 		}
 		for i, w := range want.Choices[0].Delta.ToolCalls {
-			if g := c.calls[i]; g.index != w.Index || string(g.id) != w.ID || string(g.args) != w.Function.Arguments {
+			g := c.calls[i]
+			if g.index != w.Index || string(g.id) != w.ID || string(g.name) != w.Function.Name || string(g.args) != w.Function.Arguments {
 				t.Fatalf("%s: call %d is %+v", b, i, g)
 			}
 		}
@@ -153,9 +139,6 @@ func FuzzReply(f *testing.F) {
 			if err != nil || !r.event(e) {
 				break
 			}
-			if c, ok := r.parser.parse(bytes.TrimSpace(e.Data)); ok && c.fault == nil && !json.Valid(e.Data) && strings.Count(string(e.Data), "\\") == 0 {
-				continue // what is skipped is looked at less closely
-			}
 		}
 		r.end(nil)
 		if last != provider.Done && last != provider.Failed {
@@ -220,9 +203,8 @@ func BenchmarkBody(b *testing.B) {
 	for range 100 {
 		messages = append(messages, chat.TextMessage(chat.User, strings.Repeat("some text\n", 100)))
 	}
-	p := &Provider{}
 	b.ReportAllocs()
 	for b.Loop() {
-		bodyOf(p.m, p.p, provider.Request{Messages: messages})
+		bodyOf(model.Model{}, model.Profile{}, provider.Request{Messages: messages})
 	}
 }

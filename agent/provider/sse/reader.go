@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// DefaultMaxEvent is the most bytes of one event, 16 MiB: far above the largest
+// DefaultMaxEvent is the most bytes of one line and of the data of one event, 16 MiB: far above the largest
 // tool call a model writes, far below what would hurt.
 const DefaultMaxEvent = 16 << 20
 
@@ -42,9 +42,11 @@ type Reader struct {
 	skipLF     bool // the last line ended in CR: a LF that follows belongs to it
 	begun      bool // the first line is behind us
 
-	// The event so far: one data line stays where it was read, several are joined.
+	// The event so far: one data line stays where it was read, unless its place is
+	// needed; several are joined.
 	lines    int
 	from, to int
+	moved    bool // to joined
 	joined   []byte
 	name     []byte
 }
@@ -60,7 +62,7 @@ func NewReader(src io.Reader, maxEvent int) *Reader {
 // Next returns the next event that has data. At the end of the stream it is
 // io.EOF; an event without its blank line comes before that, marked.
 func (r *Reader) Next() (Event, error) {
-	r.lines, r.name = 0, r.name[:0]
+	r.lines, r.moved, r.name = 0, false, r.name[:0]
 	for {
 		from, to, ended, err := r.readLine()
 		if err != nil {
@@ -82,7 +84,7 @@ func (r *Reader) Next() (Event, error) {
 
 func (r *Reader) event(cut bool) Event {
 	data := r.joined
-	if r.lines == 1 {
+	if !r.moved {
 		data = r.buf[r.from:r.to:r.to]
 	}
 	return Event{Data: data, Name: r.name, Cut: cut}
@@ -116,20 +118,24 @@ func (r *Reader) field(from, to int) error {
 }
 
 func (r *Reader) data(from, to int) error {
-	switch r.lines {
-	case 0:
+	if r.lines++; r.lines == 1 {
 		r.from, r.to = from, to
-	case 1:
-		r.joined = append(append(r.joined[:0], r.buf[r.from:r.to]...), '\n')
-		r.joined = append(r.joined, r.buf[from:to]...)
-	default:
-		r.joined = append(append(r.joined, '\n'), r.buf[from:to]...)
+		return nil
 	}
-	r.lines++
-	if r.lines > 1 && len(r.joined) > r.max {
+	r.move()
+	r.joined = append(append(r.joined, '\n'), r.buf[from:to]...)
+	if len(r.joined) > r.max {
 		return r.tooLong()
 	}
 	return nil
+}
+
+// move copies the one data line away from where it was read.
+func (r *Reader) move() {
+	if !r.moved {
+		r.joined = append(r.joined[:0], r.buf[r.from:r.to]...)
+		r.moved = true
+	}
 }
 
 func (r *Reader) tooLong() error { return fmt.Errorf("%w of %d bytes", ErrTooLong, r.max) }
@@ -149,10 +155,17 @@ func (r *Reader) readLine() (from, to int, ended bool, err error) {
 			from, to = r.line, r.scan+i
 			r.skipLF = r.buf[to] == '\r'
 			r.line, r.scan = to+1, to+1
+			if to-from > r.max {
+				r.err = r.tooLong()
+				return 0, 0, false, r.err
+			}
 			return r.withoutMark(from, to), to, true, nil
 		}
 		r.scan = r.end
 		if r.err != nil {
+			if r.end-r.line > r.max && !errors.Is(r.err, ErrTooLong) {
+				r.err = r.tooLong()
+			}
 			if r.line < r.end && !errors.Is(r.err, ErrTooLong) {
 				from, to = r.line, r.end
 				r.line = r.end
@@ -206,18 +219,19 @@ func (r *Reader) fill() {
 
 // makeRoom drops what was given out and grows a full buffer.
 func (r *Reader) makeRoom() {
-	keep := r.line
-	if r.lines == 1 {
-		keep = r.from
-	}
-	if r.end-keep > r.max {
+	if r.end-r.line > r.max {
 		r.err = r.tooLong()
 		return
 	}
-	if keep > 0 && (keep == r.end || r.end == len(r.buf)) {
-		copy(r.buf, r.buf[keep:r.end])
-		r.line, r.scan, r.end = r.line-keep, r.scan-keep, r.end-keep
-		r.from, r.to = r.from-keep, r.to-keep
+	if r.end < len(r.buf) {
+		return
+	}
+	if r.lines > 0 {
+		r.move()
+	}
+	if r.line > 0 {
+		copy(r.buf, r.buf[r.line:r.end])
+		r.scan, r.end, r.line = r.scan-r.line, r.end-r.line, 0
 	}
 	if r.end == len(r.buf) {
 		grown := make([]byte, max(startBuffer, 2*len(r.buf)))

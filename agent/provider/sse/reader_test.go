@@ -3,6 +3,7 @@ package sse_test
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -93,27 +94,37 @@ func TestLimit(t *testing.T) {
 	for name, src := range map[string]io.Reader{
 		"a line without an end":  endless("data: xxxxxxxxxxxxxxxx"),
 		"an event without a end": endless("data: xxxxxxxxxxxxxxxx\n"),
-		"comments in an event":   io.MultiReader(strings.NewReader("data: first\n\ndata: x\n"), &repeated{text: ": c\n"}),
+		"an endless comment":     io.MultiReader(strings.NewReader("data: first\n\ndata: x\n"), &repeated{text: ": c"}),
 	} {
 		all, err := readAll(t, src, limit)
 		if !errors.Is(err, sse.ErrTooLong) || len(all) != 1 || all[0].Data != "first" {
 			t.Errorf("%s: %v, %v", name, all, err)
 		}
 	}
-	if !strings.Contains(sse.ErrTooLong.Error(), "limit") {
-		t.Error("the error names no limit")
+	// The limit is the same however the bytes come.
+	for extra, want := range map[int]error{0: io.EOF, 1: sse.ErrTooLong} {
+		for _, ending := range []string{"\n\n", "\r\n\r\n", ""} {
+			in := "data: " + strings.Repeat("x", limit-len("data: ")+extra) + ending
+			for _, size := range []int{1 << 20, 1000, 1} {
+				if _, err := readAll(t, &pieces{in, slices.Repeat([]int{size}, len(in))}, limit); !errors.Is(err, want) {
+					t.Errorf("%d bytes above, %q, by %d: %v", extra, ending, size, err)
+				}
+			}
+		}
 	}
 }
 
-// Comments and blank lines between events never add up.
+// Comments never add up, between events or inside one, nor do blank lines.
 func TestEndlessKeepAlive(t *testing.T) {
 	src := io.MultiReader(
 		io.LimitReader(&repeated{text: ": keepalive\n"}, 12*20_000),
 		io.LimitReader(&repeated{text: ": keepalive\n\n"}, 13*20_000),
-		strings.NewReader("data: a\n\n"),
+		strings.NewReader("data: a\n"),
+		io.LimitReader(&repeated{text: ": keepalive\n"}, 12*20_000),
+		strings.NewReader("data: b\n\n"),
 	)
 	all, err := readAll(t, src, 1<<10)
-	if len(all) != 1 || all[0].Data != "a" || !errors.Is(err, io.EOF) {
+	if len(all) != 1 || all[0].Data != "a\nb" || !errors.Is(err, io.EOF) {
 		t.Errorf("%v, %v", all, err)
 	}
 }

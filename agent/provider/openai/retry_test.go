@@ -1,0 +1,101 @@
+package openai_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"starling/agent/provider"
+	"starling/bus/chat"
+)
+
+// E-07 over the wire: what a server says about waiting, and what is asked again.
+func TestE07OverTheWire(t *testing.T) {
+	type answer struct {
+		status int
+		head   string
+		body   string
+	}
+	fine := answer{200, "", data(text("hi"), finish("stop"))}
+	for name, c := range map[string]struct {
+		answers  []answer
+		waits    []time.Duration // at least
+		requests int
+		err      string
+	}{
+		"twice 3 seconds":    {[]answer{{429, "3", `{}`}, {429, "3", `{}`}, fine}, []time.Duration{3e9, 3e9}, 3, ""},
+		"a date":             {[]answer{{429, time.Now().Add(time.Minute).UTC().Format(http.TimeFormat), `{}`}, fine}, []time.Duration{50e9}, 2, ""},
+		"in the body":        {[]answer{{429, "", `{"error":{"message":"slow","retry_after":7}}`}, fine}, []time.Duration{7e9}, 2, ""},
+		"503":                {[]answer{{503, "", "busy"}, fine}, []time.Duration{5e8}, 2, ""},
+		"in band":            {[]answer{{200, "", events(`{"error":{"message":"busy","code":503}}`)}, fine}, []time.Duration{5e8}, 2, ""},
+		"cut before a token": {[]answer{{200, "", ": hello\n\n"}, fine}, []time.Duration{5e8}, 2, ""},
+		"cut behind a token": {[]answer{{200, "", events(text("half"))}, fine}, nil, 1, "cut off"},
+		"16 days":            {[]answer{{429, "1382400", `{"error":{"message":"much too fast"}}`}, fine}, nil, 1, "429: much too fast (it asks to wait 16 days"},
+		"quota":              {[]answer{{429, "1", `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}, fine}, nil, 1, "You exceeded your current quota"},
+		"400":                {[]answer{{400, "1", `{"error":{"message":"bad role"}}`}, fine}, nil, 1, "400: bad role"},
+		"403":                {[]answer{{403, "", `{"error":{"message":"not you"}}`}, fine}, nil, 1, "403: not you"},
+		"404":                {[]answer{{404, "", `{"error":{"message":"no such model"}}`}, fine}, nil, 1, "404: no such model"},
+		"for ever 500":       {[]answer{{500, "", `{"error":{"message":"boom"}}`}}, []time.Duration{5e8, 1e9, 2e9, 4e9}, 5, "500: boom (after 5 attempts)"},
+	} {
+		l := newLab(t)
+		l.set(func(w http.ResponseWriter, _ *http.Request, _ string) {
+			a := c.answers[min(len(l.bodies), len(c.answers))-1]
+			if a.head != "" {
+				w.Header().Set("Retry-After", a.head)
+			}
+			w.WriteHeader(a.status)
+			io.WriteString(w, a.body)
+		})
+		var waits []time.Duration
+		p := provider.Retrying(l.provider, provider.RetryOptions{
+			Sleep: func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil },
+		})
+		r := &provider.Reply{}
+		told := 0
+		p.Stream(t.Context(), hello, func(e provider.Event) {
+			if e.Kind == provider.Waiting {
+				told++
+			}
+			r.Take(e)
+		})
+		if len(l.bodies) != c.requests || r.Attempts() != c.requests || told != len(waits) || len(waits) != len(c.waits) {
+			t.Errorf("%s: %d requests, %d attempts, %d told, waits %v", name, len(l.bodies), r.Attempts(), told, waits)
+			continue
+		}
+		for i, least := range c.waits {
+			if waits[i] < least || waits[i] > 2*least+20*time.Second {
+				t.Errorf("%s: wait %d is %s, want %s", name, i, waits[i], least)
+			}
+		}
+		if err := r.Err(); (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: got %v, want %q", name, err, c.err)
+		}
+		if c.err == "" && r.Message().Text() != "hi" {
+			t.Errorf("%s: text %q", name, r.Message().Text())
+		}
+	}
+}
+
+// Esc in a wait, on the machine's clock: the wait of 100 s is not sat out.
+func TestE07CancelOverTheWire(t *testing.T) {
+	l := newLab(t)
+	l.set(func(w http.ResponseWriter, _ *http.Request, _ string) {
+		w.Header().Set("Retry-After", "100")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &provider.Reply{}
+	provider.Retrying(l.provider, provider.RetryOptions{}).Stream(ctx, hello, func(e provider.Event) {
+		r.Take(e)
+		if e.Kind == provider.Waiting {
+			cancel()
+		}
+	})
+	if !errors.Is(r.Err(), provider.ErrCut) || r.Message().Stop != chat.StopError || len(l.bodies) != 1 {
+		t.Errorf("got %v after %d requests", r.Err(), len(l.bodies))
+	}
+}
