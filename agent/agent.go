@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -50,6 +51,15 @@ type Options struct {
 	// Notice shows a line to the person and announces it; nil announces it as
 	// code/notice alone.
 	Notice func(ctx context.Context, text string)
+	// Tick announces code/tick while a run goes: for headless programs. A terminal
+	// calls the function Tick for as long as it lives.
+	Tick bool
+	// Transcript is the conversation to go on with.
+	Transcript []chat.Message
+	// Appended is called with what was added to the transcript, in order and
+	// before anything else happens: for the session file. Its error is told and
+	// ends nothing.
+	Appended func(messages ...chat.Message) error
 	// Origin names the agent in tool calls; empty is "main".
 	Origin string
 }
@@ -99,6 +109,8 @@ type Agent struct {
 	routes map[string]model // built for listeners
 	sent   map[string]sent  // the newest request, by model
 	told   map[string]bool  // who broke a prefix
+	// unrecorded is the newest error of Appended that was told.
+	unrecorded string
 
 	mu       sync.Mutex
 	messages []chat.Message
@@ -145,6 +157,7 @@ func New(o Options) *Agent {
 		o.Origin = "main"
 	}
 	a := &Agent{o: o, routes: map[string]model{}, sent: map[string]sent{}, told: map[string]bool{}}
+	a.messages = slices.Clone(o.Transcript)
 	a.model = model{provider: o.Provider, name: o.Model, thinking: o.Thinking}
 	a.ports = ports{
 		system:        bus.PortOf(o.Bus, event.SystemPrompt),
@@ -177,7 +190,7 @@ func (a *Agent) Run(ctx context.Context, prompt string) Outcome {
 	r.safely(func() { r.admit(prompt) })
 	if r.started {
 		if r.out.Stop == "" {
-			r.safely(r.loop)
+			r.safely(r.ticking(r.loop))
 		}
 		r.finish()
 	}
@@ -200,10 +213,32 @@ func (a *Agent) transcript() []chat.Message {
 	return a.messages[:len(a.messages):len(a.messages)]
 }
 
-func (a *Agent) add(messages ...chat.Message) {
+// add appends messages and keeps a record of them.
+func (r *run) add(messages ...chat.Message) {
+	a := r.a
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.messages = append(a.messages, messages...)
+	a.mu.Unlock()
+	if a.o.Appended == nil {
+		return
+	}
+	err := a.record(messages)
+	switch {
+	case err == nil:
+		a.unrecorded = ""
+	case err.Error() != a.unrecorded: // not once a message
+		a.unrecorded = err.Error()
+		r.notice(fmt.Sprintf("the session is not recorded: %v", err))
+	}
+}
+
+func (a *Agent) record(messages []chat.Message) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return a.o.Appended(messages...)
 }
 
 // CurrentRun returns the handle of the run that goes now; nil when none does.

@@ -252,7 +252,7 @@ func (t *turnState) finish(c *call) {
 	if strings.TrimSpace(content) == "" {
 		content = noOutput
 	}
-	r.a.add(chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{
+	r.add(chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{
 		Kind: chat.Result, ID: c.block.ID, Name: c.block.Name,
 		Text: content, IsError: e.IsError, Details: valid(e.Details),
 	}}})

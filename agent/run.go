@@ -106,7 +106,7 @@ func (r *run) start(prompt string) {
 		return
 	}
 	r.system = system
-	r.a.add(chat.TextMessage(chat.User, prompt))
+	r.add(chat.TextMessage(chat.User, prompt))
 	r.started = true
 	r.a.setCurrent(r)
 	r.a.ports.runStart.Send(r.listenerCtx(), &event.RunStartEvent{Run: r.handle()})
@@ -119,7 +119,7 @@ func (r *run) finish() {
 	defer r.close()
 	r.safely(func() {
 		if orphans := unanswered(r.a.transcript()); len(orphans) > 0 {
-			r.a.add(interruptedResults(orphans, effectUnknown)...)
+			r.add(interruptedResults(orphans, effectUnknown)...)
 		}
 		r.apply()
 		e := event.RunEndEvent{
@@ -144,7 +144,7 @@ func (r *run) close() {
 	r.queue, r.over = nil, true
 	r.mu.Unlock()
 	for _, e := range queue {
-		r.a.add(e.message)
+		r.add(e.message)
 	}
 }
 
@@ -157,7 +157,7 @@ func (r *run) apply() (pushed []string) {
 	r.queue = nil
 	r.mu.Unlock()
 	for _, e := range queue {
-		r.a.add(e.message)
+		r.add(e.message)
 		if e.message.Role == chat.User {
 			pushed = append(pushed, e.by)
 		}

@@ -90,7 +90,7 @@ func (t *turnState) goOn(pushed []string) {
 	}
 	r.forced++
 	if text := strings.Join(texts, "\n\n"); text != "" {
-		r.a.add(chat.TextMessage(chat.User, text))
+		r.add(chat.TextMessage(chat.User, text))
 	}
 }
 
@@ -143,7 +143,7 @@ func (t *turnState) commit() {
 	if len(t.reply.Blocks) == 0 && t.reply.Stop == chat.StopAborted {
 		return
 	}
-	r.a.add(t.reply)
+	r.add(t.reply)
 	if r.a.ports.message.Listening() {
 		e := event.MessageEvent{
 			Run: r.handle(), Text: t.reply.Text(), Thinking: t.reply.Thinking(), Usage: usageOf(t.reply),
