@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,10 +47,13 @@ func TestHold(t *testing.T) {
 		l.tool(echo("echo"))
 		announced := 0
 		watch(l, event.Request, func(*event.RequestEvent) { announced++ })
+		var mu sync.Mutex
 		var holds []event.Hold
 		release := func(after time.Duration) func(event.Hold) {
 			return func(h event.Hold) {
+				mu.Lock()
 				holds = append(holds, h)
+				mu.Unlock()
 				time.AfterFunc(after, func() {
 					_ = l.agent.CurrentRun().Note("compacted by " + after.String())
 					h.Release()
@@ -60,6 +64,8 @@ func TestHold(t *testing.T) {
 		holder(l, "slow", 0, true, release(time.Hour))
 		holder(l, "quick", time.Minute, true, release(time.Second))
 		time.AfterFunc(time.Second*2, func() {
+			mu.Lock()
+			defer mu.Unlock()
 			if len(holds) != 2 || holds[0].Released() == holds[1].Released() {
 				t.Error("one of the two is let go")
 			}

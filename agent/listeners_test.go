@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"starling/agent"
 	"starling/bus"
@@ -237,5 +238,35 @@ func TestBarrierThatFails(t *testing.T) {
 	}
 	if o := l.agent.Run(t.Context(), "again"); o.Stop != agent.StopRejected || !strings.Contains(o.StopWhy, "still loading") {
 		t.Errorf("%+v", o)
+	}
+}
+
+// A-02 again, for the two events that a scripted run does not announce: a
+// listener that fails on them changes nothing, and is switched off.
+func TestFailingListenersOfTicksAndRetries(t *testing.T) {
+	for how, do := range map[string]func() error{
+		"error": func() error { return errors.New("boom") },
+		"panic": func() error { panic("boom") },
+	} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab(nil, func(o *agent.Options) { o.Tick, o.Provider = true, failing(busy) })
+				spoil(l, event.Tick, do)
+				spoil(l, event.ProviderError, do)
+				o := l.agent.Run(t.Context(), "go")
+				if o.Stop != agent.StopError || o.Err.Error() != busy.Error() {
+					t.Errorf("%+v", o)
+				}
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				reported := map[string]int{}
+				for _, f := range l.failures {
+					reported[f.Topic]++
+				}
+				if reported["code/tick"] != bus.StrikeLimit || reported["agent/provider-error"] != 2 {
+					t.Errorf("reported %v", reported)
+				}
+			})
+		})
 	}
 }

@@ -36,6 +36,9 @@ reply(lambda last: say("again: " + last))
 // refuses what it guards, and of the other gates that of a fail_closed plugin.
 func TestFailingListenerOfEveryEvent(t *testing.T) {
 	for _, name := range event.Names() {
+		if unscripted(name) {
+			continue
+		}
 		for _, closed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/closed=%v", strings.ReplaceAll(name, "/", "-"), closed), func(t *testing.T) {
 				t.Parallel()
@@ -81,6 +84,13 @@ func TestFailingListenerOfEveryEvent(t *testing.T) {
 			})
 		}
 	}
+}
+
+// unscripted tells whether the scripted runs of these tests do not announce the
+// event: they are over before a tick, and no server fails them. Listeners of both
+// that fail are tested beside the loop.
+func unscripted(name string) bool {
+	return name == event.Tick.Name() || name == event.ProviderError.Name()
 }
 
 func boom(name string, closed bool) string {
@@ -271,7 +281,7 @@ def apply(ctx):
         seen.append(" ".join(fields))
 `
 	for _, name := range event.Names() {
-		if name != event.Notice.Name() {
+		if name != event.Notice.Name() && !unscripted(name) {
 			src += "    on(\"" + name + "\", keep)\n"
 		}
 	}
@@ -316,7 +326,12 @@ func TestSameEventsInEveryRun(t *testing.T) {
 			}
 		}
 	}
-	if len(kinds) != len(event.Names())-1 {
+	for _, name := range event.Names() {
+		if kinds[name] == unscripted(name) && name != event.Notice.Name() {
+			t.Errorf("%s was announced: %v", name, kinds[name])
+		}
+	}
+	if len(kinds) < 12 {
 		t.Errorf("only %d kinds of events were announced: %v", len(kinds), kinds)
 	}
 	for _, host := range []string{"headless", "terminal", "eval"} {
