@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sort"
+	"strings"
 
 	"starling/bus/compose"
 	"starling/script"
@@ -314,20 +315,18 @@ func parse(f discover.File, read reader) plugin {
 	return pl
 }
 
-// declaredClosed finds fail_closed in a file that cannot be parsed.
-var declaredClosed = regexp.MustCompile(`(?m)^fail_closed\s*=\s*True\b`)
+// declaredClosed finds fail_closed in a file that cannot be read as a plugin.
+var declaredClosed = regexp.MustCompile(`(?m)^\x{FEFF}?[ \t]*fail_closed[ \t]*=[ \t]*(.*)$`)
 
-// failClosed tells whether the absence of the plugin refuses what it guards.
+// failClosed tells whether the absence of the plugin refuses what it guards. Of a
+// file that cannot be parsed, every other value than False counts: who wrote the
+// line wanted a guard.
 func (pl plugin) failClosed() bool {
 	if pl.prog != nil {
 		return pl.prog.Decl().FailClosed
 	}
-	for name, src := range pl.bundle {
-		if name == filepath.Base(pl.file.Path) && declaredClosed.Match(src) {
-			return true
-		}
-	}
-	return false
+	m := declaredClosed.FindSubmatch(pl.bundle[filepath.Base(pl.file.Path)])
+	return m != nil && !strings.HasPrefix(strings.TrimSpace(string(m[1])), "False")
 }
 
 // component of the plugin: a broken one is listed with its reason.

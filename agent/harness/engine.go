@@ -15,6 +15,7 @@ import (
 	"starling/bus/event"
 	"starling/bus/spec"
 	"starling/bus/view"
+	"starling/script"
 	"starling/script/bind"
 	"starling/script/journal"
 	"starling/tools"
@@ -38,15 +39,16 @@ type Engine struct {
 	journal  *journal.Journal // nil without plugins or a home
 	system   bus.Port[event.SystemPromptEvent, event.SystemPromptAnswer]
 
-	source  *source
-	live    live
-	watch   *watching
-	runs    atomic.Int64 // that are alive
-	told    atomic.Bool  // that no model is configured
-	current atomic.Pointer[composition]
-	emitted atomic.Pointer[map[string]bool]
-	absent  atomic.Pointer[[]absence]
-	closed  atomic.Pointer[map[string]*bus.Refusal]
+	source   *source
+	live     live
+	watch    *watching
+	runs     atomic.Int64 // that are alive
+	told     atomic.Bool  // that no model is configured
+	current  atomic.Pointer[composition]
+	emitted  atomic.Pointer[map[string]bool]
+	sentries atomic.Pointer[map[compose.ID]sentry]
+	absent   atomic.Pointer[[]absence]
+	closed   atomic.Pointer[map[string]*bus.Refusal]
 }
 
 // New starts an engine: it mounts the host, the components and every plugin that
@@ -103,7 +105,7 @@ func newEngine(o Options, jail *trust.Jail, src *source, log *journal.Journal) *
 	e.notices = newNotices(e.bus, o.Notify)
 	e.logs = newLogs(o.Home, o.Now)
 	e.system = bus.PortOf(e.bus, event.SystemPrompt)
-	e.runtime = compose.New(compose.Options{Store: store, Report: func(by bus.Owner, err error) {
+	e.runtime = compose.New(compose.Options{Store: store, Settled: e.count, Report: func(by bus.Owner, err error) {
 		e.say(context.Background(), view.Notice{From: by.Name, Text: err.Error(), Warn: true})
 	}})
 	e.bus.Report = e.report
@@ -199,6 +201,10 @@ func (e *Engine) report(ctx context.Context, f bus.Failure) {
 		text += fmt.Sprintf(" (switched off after %d failures in a row, until the plugin is loaded again)", bus.StrikeLimit)
 	}
 	e.say(ctx, view.Notice{From: f.Owner.Name, Text: text, Warn: true})
+	var place *script.Error
+	if errors.As(f.Err, &place) && place.Backtrace != "" {
+		e.logs.line(f.Owner.Name, place.Backtrace)
+	}
 }
 
 func (e *Engine) say(ctx context.Context, n view.Notice) { e.notices.say(ctx, n) }

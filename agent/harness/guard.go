@@ -21,31 +21,62 @@ type absence struct {
 	topics []string
 }
 
-// guard finds the fail_closed plugins that are absent and drives the probes of
-// those that loaded anew. It needs live.mu.
+// sentry is a mounted fail_closed plugin.
+type sentry struct {
+	plugin  string
+	topics  []string
+	failing string // a probe that went otherwise
+}
+
+// guard drives the probes of plugins that loaded anew and posts the fail_closed
+// ones as sentries. It needs live.mu.
 func (e *Engine) guard(ctx context.Context) {
-	rows := map[compose.ID]*compose.Row{}
+	active := map[compose.ID]bool{}
 	for _, row := range e.runtime.Roster().Rows {
-		rows[row.ID] = row
+		active[row.ID] = row.State == compose.Active
 	}
-	var absent []absence
+	sentries := map[compose.ID]sentry{}
 	for _, k := range sortedKeys(e.live.mounted) {
 		m := e.live.mounted[k]
-		row := rows[m.id]
-		if row == nil {
-			continue
+		if active[m.id] && m.probed != m.plugin.content {
+			m.probed, m.failing = m.plugin.content, e.probe(ctx, m.plugin)
+			if m.failing != "" {
+				e.say(ctx, view.Notice{From: m.plugin.file.Name, Text: m.failing, Warn: true})
+			}
 		}
-		if why := e.absentBecause(ctx, m, row); why != "" && m.plugin.failClosed() {
-			absent = append(absent, absence{plugin: m.plugin.file.Name, why: why, topics: m.plugin.guards()})
+		if m.plugin.failClosed() {
+			sentries[m.id] = sentry{m.plugin.file.Name, m.plugin.guards(), m.failing}
 		}
 	}
+	e.sentries.Store(&sentries)
+	e.count(e.runtime.Roster())
+}
+
+// count finds the sentries that are not at their post. The composition calls it
+// after each settle, before any event that waited for it goes on: a plugin that
+// gets stuck or loses its provider is missed at once.
+func (e *Engine) count(roster *compose.Roster) {
+	sentries := e.sentries.Load()
+	if sentries == nil {
+		return
+	}
+	var absent []absence
 	closed := map[string]*bus.Refusal{}
-	for _, a := range absent {
-		for _, topic := range a.topics {
+	for _, row := range roster.Rows {
+		s, posted := (*sentries)[row.ID]
+		why := ""
+		if posted {
+			why = s.absentBecause(row)
+		}
+		if why == "" {
+			continue
+		}
+		absent = append(absent, absence{plugin: s.plugin, why: why, topics: s.topics})
+		for _, topic := range s.topics {
 			if closed[topic] == nil {
 				closed[topic] = &bus.Refusal{
-					Why: fmt.Sprintf("the plugin %s is %s, and it is fail_closed", a.plugin, a.why),
-					By:  bus.Owner{Name: a.plugin},
+					Why: fmt.Sprintf("the plugin %s %s, and it is fail_closed", s.plugin, why),
+					By:  bus.Owner{Name: s.plugin},
 				}
 			}
 		}
@@ -54,22 +85,18 @@ func (e *Engine) guard(ctx context.Context) {
 	e.closed.Store(&closed)
 }
 
-// absentBecause says why a plugin that counts is not there to decide; "" when it
-// is, or when nobody wants it to run.
-func (e *Engine) absentBecause(ctx context.Context, m *mounted, row *compose.Row) string {
+// absentBecause says why a sentry is not there to decide; "" when it is, or when
+// nobody wants it to run.
+func (s sentry) absentBecause(row *compose.Row) string {
 	switch {
 	case row.State == compose.Inactive && row.Reason != quarantined:
 		return ""
+	case row.State == compose.Failed:
+		return "failed (" + row.Reason + ")"
 	case row.State != compose.Active:
-		return string(row.State) + " (" + row.Reason + ")"
+		return "is " + string(row.State) + " (" + row.Reason + ")"
 	}
-	if m.probed != m.plugin.content {
-		m.probed, m.failing = m.plugin.content, e.probe(ctx, m.plugin)
-		if m.failing != "" {
-			e.say(ctx, view.Notice{From: m.plugin.file.Name, Text: m.failing, Warn: true})
-		}
-	}
-	return m.failing
+	return s.failing
 }
 
 // guards are the refusable events the plugin names; all of them when it computes
@@ -101,7 +128,7 @@ func (e *Engine) probe(ctx context.Context, pl plugin) string {
 	port := bus.PortOf(e.bus, event.ToolCall)
 	for i, p := range pl.prog.Decl().Probes {
 		if got, why := e.drive(ctx, port, p); got != p.Expect {
-			return fmt.Sprintf("probe %d (%s) should be %s and was %s%s", i+1, p.Tool, p.Expect, got, why)
+			return fmt.Sprintf("does not hold: probe %d (%s) should be %s and was %s%s", i+1, p.Tool, p.Expect, got, why)
 		}
 	}
 	return ""
@@ -147,7 +174,7 @@ func (e *Engine) missing() error {
 	}
 	for _, a := range *absent {
 		if len(a.topics) > 0 {
-			return fmt.Errorf("plugin %s is %s; it is fail_closed, so nothing runs without it: mend it, or switch it off in plugins.json", a.plugin, a.why)
+			return fmt.Errorf("plugin %s %s; it is fail_closed, so nothing runs without it: mend it, or switch it off in plugins.json", a.plugin, a.why)
 		}
 	}
 	return nil

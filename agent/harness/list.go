@@ -98,7 +98,7 @@ const computed = "(computed)"
 
 // providing replaces the apply of c by one that provides keys and does nothing.
 func providing(c compose.Component, keys []string) compose.Component {
-	c.Check, c.Drain = nil, nil
+	c.Drain = nil
 	c.Apply = func(s *compose.Scope) error {
 		for _, key := range keys {
 			if err := s.Provide(key, nil); err != nil {

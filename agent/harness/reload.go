@@ -282,7 +282,7 @@ func (s *syncing) update(k string, m *mounted, pl *plugin) {
 	switch {
 	case pl.content != m.plugin.content:
 		if err := e.runtime.Replace(m.id, component); err != nil {
-			s.note(k, pl, err.Error()+"; the version before it goes on")
+			s.note(k, pl, broken(pl, err)+"; the version before it goes on")
 			return
 		}
 		if m.plugin.runs() && e.isActive(m.id) {
@@ -304,6 +304,14 @@ func (s *syncing) update(k string, m *mounted, pl *plugin) {
 		s.change.reloaded = append(s.change.reloaded, name+" (moved)")
 	}
 	m.plugin = *pl
+}
+
+// broken is why a version did not load, in the file's own words where it has some.
+func broken(pl *plugin, err error) string {
+	if pl.err != nil {
+		return pl.err.Error()
+	}
+	return err.Error()
 }
 
 func (e *Engine) isActive(id compose.ID) bool {

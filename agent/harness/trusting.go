@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"sort"
+	"strings"
 
 	"starling/script"
 	"starling/script/discover"
@@ -158,7 +159,7 @@ func describe(s *trust.Subject, pl *plugin) {
 // effects says what a configuration file does.
 func (w *Workspace) effects(u unit) []string {
 	if u.name != trust.UnitComposition {
-		return []string{"sets the settings of the plugin " + filepath.Base(u.path)}
+		return []string{"sets the settings of the plugin " + strings.TrimSuffix(filepath.Base(u.path), ".json")}
 	}
 	rows := discover.ReadSettings(discover.Options{Workspace: w.Path()}, func(name string, _ trust.Bundle) bool {
 		return name == trust.UnitComposition

@@ -110,6 +110,7 @@ func (r *fakeRun) Cancel(s string) error {
 	r.log = append(r.log, "cancel "+s)
 	return event.ErrRunEnded
 }
+
 func (r *fakeRun) Hold(limit time.Duration) (event.Hold, error) {
 	r.log = append(r.log, "hold "+limit.String())
 	return &r.held, r.refuses

@@ -116,6 +116,8 @@ func outcomeValue(o shell.Outcome) starlark.Value {
 		"output":    starlark.String(o.Output.String()),
 		"timed_out": starlark.Bool(o.TimedOut),
 		"stopped":   starlark.Bool(o.Stopped),
+		// As a failure has them too, one reply can tell the two apart.
+		"ok": starlark.True, "error": starlark.None,
 	})
 }
 

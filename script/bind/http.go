@@ -149,5 +149,6 @@ func (p *Plugin) fetch(ctx context.Context, r request) (starlark.Value, error) {
 	}
 	return starlarkstruct.FromStringDict(starlark.String("response"), starlark.StringDict{
 		"status": starlark.MakeInt(resp.StatusCode), "body": starlark.String(body), "headers": headers,
+		"ok": starlark.True, "error": starlark.None,
 	}), nil
 }

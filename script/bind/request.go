@@ -28,8 +28,12 @@ func decodeRequest(p *Plugin, e *event.RequestEvent, v starlark.Value) (*event.R
 		name string
 		to   **string
 	}{
-		{"system", &a.System}, {"suffix", &a.Suffix}, {"prompt_prefix", &a.PromptPrefix},
-		{"history", &history}, {"then", &then}, {"model", &model},
+		{"system", &a.System},
+		{"suffix", &a.Suffix},
+		{"prompt_prefix", &a.PromptPrefix},
+		{"history", &history},
+		{"then", &then},
+		{"model", &model},
 	} {
 		if *f.to, err = text(name, fields, f.name); err != nil {
 			return nil, err

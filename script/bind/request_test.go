@@ -19,7 +19,8 @@ func talk() []chat.Message {
 	return []chat.Message{
 		{Role: chat.User, Blocks: []chat.Block{{Kind: chat.Text, Text: "look"}, {Kind: chat.Image, MIME: "image/png", Data: []byte{1}}}},
 		{Role: chat.Assistant, Blocks: []chat.Block{
-			{Kind: chat.Thinking, Text: "hm", Signature: "sig"}, {Kind: chat.Text, Text: "I read."},
+			{Kind: chat.Thinking, Text: "hm", Signature: "sig"},
+			{Kind: chat.Text, Text: "I read."},
 			{Kind: chat.Call, ID: "7", Name: "read", Arguments: `{ "b": 1, "a": 2 }`},
 		}},
 		{Role: chat.ToolRole, Blocks: []chat.Block{{Kind: chat.Result, ID: "7", Name: "read", Text: "no", IsError: true}}},

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"path/filepath"
 	"strings"
 	"syscall"
 
 	"starling/bus/spec"
+	"starling/trust"
 )
 
 var writeParameters = json.RawMessage(`{
@@ -54,6 +56,9 @@ func (f *Files) write(ctx context.Context, call spec.ToolCall) (spec.ToolResult,
 	rel, err := f.jail.Resolve(a.Path)
 	if err != nil {
 		return spec.ToolResult{}, err
+	}
+	if why := trust.FloorPath(trust.Folders{Workspace: f.jail.Dir()}, "", filepath.Join(f.jail.Dir(), rel)); why != "" {
+		return spec.ToolResult{}, fmt.Errorf("%s is not written without a person's consent: %s", a.Path, why)
 	}
 	existed, err := f.unchanged(ctx, a.Path, rel)
 	if err != nil {
