@@ -4,12 +4,15 @@ import (
 	"context"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 )
 
 const (
 	// chunk is the most that one write takes, in bytes: what is left counts.
 	chunk = 32 << 10
+	// lookEvery is how often watch asks whether somebody reads.
+	lookEvery = 100 * time.Millisecond
 	// lastWait is how long a reader has after an interrupt or the time limit to
 	// take what is left.
 	lastWait = 3 * time.Second
@@ -82,13 +85,36 @@ func (o *outlet) run() {
 			// The bytes of next stay as they are: add only appends.
 			_, err := o.w.Write(next)
 			o.mu.Lock()
-			o.queue, o.err = o.queue[len(next):], err
-			if len(o.queue) == 0 || err != nil {
+			if err != nil {
+				o.err = err
+			}
+			if o.queue = o.queue[min(len(next), len(o.queue)):]; len(o.queue) == 0 || o.err != nil {
 				o.queue = nil
 			}
 			o.mu.Unlock()
 			if err != nil {
 				o.failed(err)
+				return
+			}
+		}
+	}
+}
+
+// watch notices a reader that left also while there is nothing to write, until
+// ctx ends.
+func (o *outlet) watch(ctx context.Context) {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+			if readerLeft(o.w) {
+				o.mu.Lock()
+				o.err, o.queue = syscall.EPIPE, nil
+				o.mu.Unlock()
+				o.failed(syscall.EPIPE)
 				return
 			}
 		}

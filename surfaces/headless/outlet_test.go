@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,6 +127,29 @@ func TestWriterThatFails(t *testing.T) {
 	l := newLab(t, headless.Options{Out: &broken{err: syscall.ENOSPC}})
 	if code := l.run(context.Background(), headless.Prompt{Text: "go"}); code != headless.ExitFailed {
 		t.Errorf("text: code %d", code)
+	}
+}
+
+// A reader that leaves ends the run also while nothing is printed.
+func TestReaderThatLeaves(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	l := newLab(t, headless.Options{Out: write, Format: headless.StreamJSON})
+	go func() {
+		if _, err := io.ReadFull(read, make([]byte, 10)); err != nil {
+			t.Error(err)
+		}
+		read.Close()
+	}()
+	l.prompt = func(ctx context.Context, _ string) view.Outcome {
+		<-ctx.Done()
+		return view.Outcome{Stop: "aborted"}
+	}
+	if code := l.run(context.Background(), headless.Prompt{Text: "go"}); code != headless.ExitFailed || l.err.String() != "" {
+		t.Errorf("code %d, stderr %q", code, l.err.String())
 	}
 }
 

@@ -35,6 +35,9 @@ func (p *Printer) Run(ctx context.Context, d Driver, prompt Prompt) int {
 	run, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p.begin(d, cancel)
+	if p.stream != nil {
+		go p.out.watch(run)
+	}
 	var o view.Outcome
 	var code int
 	if name, args, ok := command(prompt.Text); ok {
