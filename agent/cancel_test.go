@@ -108,6 +108,21 @@ var waits = map[string]func(polite bool) *lab{
 		})
 		return l
 	},
+	"provider error": func(polite bool) *lab {
+		l := newLab(nil, func(o *agent.Options) { o.Provider = failing(busy) })
+		listen(l, "slow", event.ProviderError, func(ctx context.Context, _ *event.ProviderErrorEvent) (*event.ProviderErrorAnswer, error) {
+			return nil, sleepFor(ctx, polite)
+		})
+		return l
+	},
+	"retry": func(bool) *lab {
+		wait := 3_600_000
+		l := newLab(nil, func(o *agent.Options) { o.Provider = failing(busy) })
+		listen(l, "patient", event.ProviderError, func(context.Context, *event.ProviderErrorEvent) (*event.ProviderErrorAnswer, error) {
+			return &event.ProviderErrorAnswer{WaitMS: &wait}, nil
+		})
+		return l
+	},
 	"route": func(polite bool) *lab {
 		l := newLab([]spec.Step{say("fine")}, func(o *agent.Options) {
 			o.Models = func(ctx context.Context, _ string) (provider.Provider, string, error) {

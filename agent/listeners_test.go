@@ -166,6 +166,22 @@ func TestForcedContinuationsAreCapped(t *testing.T) {
 	}
 }
 
+// Esc ends it at any time.
+func TestForcedContinuationsAreCancelled(t *testing.T) {
+	l := newLab(repeat(50, say("done")), nil)
+	shape(l, "nagger", event.RequestAnswer{Then: "more"})
+	ctx, cancel := context.WithCancel(t.Context())
+	watch(l, event.TurnEnd, func(e *event.TurnEndEvent) {
+		_ = e.Run.PushUser("not finished")
+		if e.Run.Turn() == 2 {
+			cancel()
+		}
+	})
+	if o := l.agent.Run(ctx, "go"); o.Stop != agent.StopAborted || o.Turns != 3 || len(l.requests) != 3 {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestForcedContinuationsUnknownAndFew(t *testing.T) {
 	for pushes, want := range map[int]agent.Stop{3: agent.StopEnd, 100: agent.StopLimit} {
 		l := newLab(repeat(50, say("done")), nil)

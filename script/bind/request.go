@@ -87,7 +87,10 @@ func messages(event string, e *event.RequestEvent, v starlark.Value) ([]chat.Mes
 		if err != nil {
 			return nil, fmt.Errorf("%s: messages[%d]: %w", event, i, err)
 		}
-		list = append(list, known.of(m))
+		list = append(list, m)
+	}
+	for i := range slices.Backward(list) {
+		list[i] = known.of(list[i])
 	}
 	return list, nil
 }
@@ -187,17 +190,19 @@ func (o originals) add(list []chat.Message) {
 }
 
 // of returns the message that m was made of, m itself when there is none. Of
-// several that look the same each is used once, in order.
+// several that look the same each is used once, the newest first: asked from the
+// end on, what a plugin kept of the end is the end.
 func (o originals) of(m chat.Message) chat.Message {
 	k := shown(m)
 	same := o[k]
 	if len(same) == 0 {
 		return m
 	}
-	if len(same) > 1 {
-		o[k] = same[1:]
+	last := len(same) - 1
+	if last > 0 {
+		o[k] = same[:last]
 	}
-	return same[0]
+	return same[last]
 }
 
 // shown is what a dict shows of a message, as one text.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"starling/bus"
 	"starling/bus/chat"
@@ -240,4 +241,44 @@ func TestHoldThatIsRefused(t *testing.T) {
 	if !strings.Contains(w.said(), "cx.hold: gone") {
 		t.Error(w.said())
 	}
+}
+
+// Any conversation comes back as it was handed out, and any end of it that parts
+// no call from its result.
+func TestAnyMessagesComeBack(t *testing.T) {
+	w := newWorld(t)
+	w.load(map[string]string{"p": `
+uses = ["steer"]
+def apply(ctx): on("agent/request", lambda e: {"messages": e.messages()[e.run_start:]})
+`})
+	w.active("p")
+	text := rapid.SampledFrom([]string{"", "a", "a", "b\n", `"quoted"`, "é"})
+	arguments := rapid.SampledFrom([]string{`{}`, `{ "a" : 1.0, "b": [1e3, null, true] }`, `{"a":{"z":1,"y":"<>"}}`, "{", "[1]", "9007199254740993", "text"})
+	rapid.Check(t, func(t *rapid.T) {
+		var list []chat.Message
+		var starts []int
+		for i := range rapid.IntRange(1, 6).Draw(t, "messages") {
+			starts = append(starts, len(list))
+			role := rapid.SampledFrom([]chat.Role{chat.User, chat.System, chat.Assistant, chat.Assistant}).Draw(t, "role")
+			m := chat.TextMessage(role, text.Draw(t, "text"))
+			if role == chat.Assistant {
+				m.Blocks = append(m.Blocks, chat.Block{Kind: chat.Thinking, Text: text.Draw(t, "thinking"), Signature: "s"})
+			}
+			if role != chat.Assistant || !rapid.Bool().Draw(t, "calls") {
+				list = append(list, m)
+				continue
+			}
+			id := fmt.Sprint(i)
+			m.Blocks = append(m.Blocks, chat.Block{Kind: chat.Call, ID: id, Name: "x", Arguments: arguments.Draw(t, "arguments")})
+			list = append(list, m, chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{
+				Kind: chat.Result, ID: id, Name: "x", Text: text.Draw(t, "result"), IsError: rapid.Bool().Draw(t, "error"), Details: []byte(`{}`),
+			}}})
+		}
+		from := rapid.SampledFrom(starts).Draw(t, "from")
+		e := &event.RequestEvent{Run: &fakeRun{}, RunStart: from, Messages: func() []chat.Message { return list }}
+		bus.PortOf(w.bus, event.Request).Send(context.Background(), e)
+		if d := cmp.Diff(list[from:], e.Shape.Messages); d != "" {
+			t.Fatalf("%s\n%s", w.said(), d)
+		}
+	})
 }
