@@ -75,6 +75,12 @@ func TestMaskValues(t *testing.T) {
 			t.Errorf("%q\n got %q\nwant %q", c.text, got, c.want)
 		}
 	}
+	if got := session.NewMasker("abcdefghijkl", "bcdefghi", "ghijklmno").Text("xabcdefghijklmnoy"); got != "x[masked]y" {
+		t.Errorf("secrets within and across others: %q", got)
+	}
+	if got := session.NewMasker("abcdefghijkl", "bcdefghi").Text("xabcdefghijkly"); got != "x[masked]y" {
+		t.Errorf("a secret within another: %q", got)
+	}
 	if got := string(session.NewMasker("12345678").JSON([]byte(`{"n":12345678}`))); got != `"[masked]"` {
 		t.Errorf("a number that is secret: %s", got)
 	}
