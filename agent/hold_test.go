@@ -104,8 +104,7 @@ func TestHoldThatIsNotReleased(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLab([]spec.Step{say("fine")}, nil)
 				var held event.Hold
-				var leave func()
-				leave = holder(l, "h", 5*time.Minute, c.closed, func(h event.Hold) { held = h })
+				leave := holder(l, "h", 5*time.Minute, c.closed, func(h event.Hold) { held = h })
 				shape(l, "other", event.RequestAnswer{Suffix: ptr("other")})
 				time.AfterFunc(time.Millisecond*500, func() { l.tool(echo("other change")) })
 				if c.unload {
@@ -118,6 +117,9 @@ func TestHoldThatIsNotReleased(t *testing.T) {
 					t.Errorf("after %v, released %v", time.Since(began), held.Released())
 				}
 				if c.closed {
+					if len(l.failures) != 0 {
+						t.Errorf("it was asked again: %v", l.failures)
+					}
 					if o.Stop != agent.StopStopped || o.StopWhy != c.why || len(l.requests) != 0 {
 						t.Errorf("%+v, %d requests", o, len(l.requests))
 					}
@@ -186,6 +188,8 @@ func TestCancelOfAHeldRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab([]spec.Step{say("never")}, nil)
 		var held event.Hold
+		announced := 0
+		watch(l, event.Request, func(*event.RequestEvent) { announced++ })
 		holder(l, "h", 0, true, func(h event.Hold) { held = h })
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Minute, func() { cancel(errors.New("Esc")) })
@@ -194,8 +198,8 @@ func TestCancelOfAHeldRequest(t *testing.T) {
 		if o.Stop != agent.StopAborted || o.StopWhy != "Esc" || o.Turns != 0 || len(l.requests) != 0 || time.Since(began) > time.Minute+100*time.Millisecond {
 			t.Errorf("%+v after %v", o, time.Since(began))
 		}
-		if !held.Released() {
-			t.Error("the hold outlives the run")
+		if !held.Released() || announced != 1 || len(l.failures) != 0 {
+			t.Errorf("released %v, announced %d times, failures %v", held.Released(), announced, l.failures)
 		}
 	})
 }

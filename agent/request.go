@@ -31,9 +31,10 @@ func (t *turnState) request() provider.Request {
 			}, t.shape, r.first)
 		}
 		lapsed = append(lapsed, r.waitFor(holds, heard)...)
-		if !r.ended() {
-			r.apply()
+		if r.ended() {
+			return provider.Request{}
 		}
+		r.apply()
 	}
 }
 

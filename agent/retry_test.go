@@ -54,31 +54,37 @@ func TestProviderError(t *testing.T) {
 				"the model server answered 429: slow down: attempt 2 of 3 failed, the next one in 1s\n",
 		},
 		"no opinion": {
-			[]answer{{}}, agent.StopError, "the model server answered 429: slow down", 2 * time.Second,
+			[]answer{{}},
+			agent.StopError, "the model server answered 429: slow down", 2 * time.Second,
 			"the model server answered 429: slow down: attempt 1 of 3 failed, the next one in 1s\n" +
 				"the model server answered 429: slow down: attempt 2 of 3 failed, the next one in 1s\n",
 		},
 		"a longer wait": {
-			[]answer{{WaitMS: &wait}}, agent.StopError, "the model server answered 429: slow down", 2 * time.Minute,
+			[]answer{{WaitMS: &wait}},
+			agent.StopError, "the model server answered 429: slow down", 2 * time.Minute,
 			"the model server answered 429: slow down: attempt 1 of 3 failed, the next one in 1m0s\n" +
 				"the model server answered 429: slow down: attempt 2 of 3 failed, the next one in 1m0s\n",
 		},
 		"stop": {
-			[]answer{{Stop: &bus.Refusal{Why: "enough"}, Model: "good"}}, agent.StopError,
+			[]answer{{Stop: &bus.Refusal{Why: "enough"}, Model: "good"}},
+			agent.StopError,
 			"the model server answered 429: slow down (no further attempt: p0: enough)", 0, "",
 		},
 		"another model": {
-			[]answer{{}, {Model: "good"}, {Model: "bad"}}, agent.StopEnd, "fine", 0,
+			[]answer{{}, {Model: "good"}, {Model: "bad"}},
+			agent.StopEnd, "fine", 0,
 			"script:test does not answer, good is asked instead (model of p1)\n",
 		},
 		"another that fails too": {
-			[]answer{{Model: "bad"}}, agent.StopError, "the model server answered 429: slow down", 2 * time.Second,
+			[]answer{{Model: "bad"}},
+			agent.StopError, "the model server answered 429: slow down", 2 * time.Second,
 			"script:test does not answer, bad is asked instead (model of p0)\n" +
 				"the model server answered 429: slow down: attempt 1 of 3 failed, the next one in 1s\n" +
 				"the model server answered 429: slow down: attempt 2 of 3 failed, the next one in 1s\n",
 		},
 		"one that is not to be had": {
-			[]answer{{Model: "absent"}}, agent.StopError, "the model server answered 429: slow down", 2 * time.Second,
+			[]answer{{Model: "absent"}},
+			agent.StopError, "the model server answered 429: slow down", 2 * time.Second,
 			"model of p0: the model \"absent\" is not to be had, script:test answers instead: no such model\n" +
 				"the model server answered 429: slow down: attempt 1 of 3 failed, the next one in 1s\n" +
 				"the model server answered 429: slow down: attempt 2 of 3 failed, the next one in 1s\n",

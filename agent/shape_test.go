@@ -34,8 +34,10 @@ func TestRequestMessages(t *testing.T) {
 		"nothing that counts": {[]event.RequestAnswer{{Messages: []chat.Message{user(" ")}}}, all},
 		"this run":            {[]event.RequestAnswer{{History: "run"}}, "user two"},
 		"all":                 {[]event.RequestAnswer{{History: "run"}, {History: "all"}}, all},
-		"with prefixes": {[]event.RequestAnswer{{Messages: []chat.Message{user("a")}}, {Prefix: []chat.Message{user("p")}, PromptPrefix: ptr("pp")}},
-			"user p\nuser pp\n\na"},
+		"with prefixes": {
+			[]event.RequestAnswer{{Messages: []chat.Message{user("a")}}, {Prefix: []chat.Message{user("p")}, PromptPrefix: ptr("pp")}},
+			"user p\nuser pp\n\na",
+		},
 		"this run with prefix": {[]event.RequestAnswer{{History: "run", PromptPrefix: ptr("pp")}}, "user pp\n\ntwo"},
 	} {
 		l := newLab([]spec.Step{say("first"), say("second")}, nil)
