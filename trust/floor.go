@@ -21,7 +21,8 @@ var floorHome = []string{
 
 // floorAnywhere are paths below any folder, as globs of their last parts.
 var floorAnywhere = []string{
-	".git/hooks/**", ".git/config", ".git/info/attributes", ".git/modules/**", ".gitmodules",
+	".git", ".git/**", ".gitmodules", ".husky/**", ".pre-commit-config.yaml", ".pre-commit-config.yml",
+	"lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml",
 	".github/workflows/**", ".gitlab-ci.yml", ".circleci/**", "Jenkinsfile", "azure-pipelines.yml", ".drone.yml",
 	".travis.yml", "bitbucket-pipelines.yml", ".buildkite/**", ".ci/**", ".envrc", ".vscode/tasks.json", ".vscode/settings.json",
 }
