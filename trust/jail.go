@@ -71,6 +71,13 @@ func (j *Jail) Resolve(path string) (string, error) {
 	return filepath.ToSlash(rel), err
 }
 
+// ResolveName is Resolve without following a link in the last part: what a
+// removal is about.
+func (j *Jail) ResolveName(path string) (string, error) {
+	rel, err := j.resolve(path, false)
+	return filepath.ToSlash(rel), err
+}
+
 // Open opens a regular file for reading. Directories, pipes and devices are
 // refused without touching their content.
 func (j *Jail) Open(path string) (*os.File, error) {

@@ -26,14 +26,17 @@ type place struct {
 	name string
 }
 
+// follow is how the last part of a path is resolved.
+type follow func(j *trust.Jail, path string) (string, error)
+
 // fsWord makes one word of the fs module that needs no more than the place.
 func fsWord(name string, word trust.Kind, params []string, do func(at place, text string) (starlark.Value, error)) builtin {
-	return fsWordOf(name, word, params, func(_ *Plugin, at place, text string) (starlark.Value, error) { return do(at, text) })
+	return fsWordOf(name, word, (*trust.Jail).Resolve, params, func(_ *Plugin, at place, text string) (starlark.Value, error) { return do(at, text) })
 }
 
 // fsWordOf makes one word of the fs module; do runs outside the plugin's
 // computing time.
-func fsWordOf(name string, word trust.Kind, params []string, do func(p *Plugin, at place, text string) (starlark.Value, error)) builtin {
+func fsWordOf(name string, word trust.Kind, last follow, params []string, do func(p *Plugin, at place, text string) (starlark.Value, error)) builtin {
 	return builtin{name: "fs." + name, run: func(p *Plugin, c *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		texts := make([]string, 2)
 		pairs := make([]any, 0, 4)
@@ -47,7 +50,7 @@ func fsWordOf(name string, word trust.Kind, params []string, do func(p *Plugin, 
 		var err error
 		c.Host(func() {
 			var at place
-			if at, err = p.place(word, texts[0]); err == nil {
+			if at, err = p.place(word, last, texts[0]); err == nil {
 				v, err = do(p, at, texts[1])
 			}
 		})
@@ -76,14 +79,15 @@ func fsWords() []builtin {
 		fsWord("append", trust.FSWrite, []string{"path", "text"}, func(at place, text string) (starlark.Value, error) {
 			return starlark.None, at.jail.Append(at.name, []byte(text), filePerm)
 		}),
-		fsWord("remove", trust.FSWrite, []string{"path"}, func(at place, _ string) (starlark.Value, error) {
+		// Of a link, the link goes: what it leads to is another name's business.
+		fsWordOf("remove", trust.FSWrite, (*trust.Jail).ResolveName, []string{"path"}, func(_ *Plugin, at place, _ string) (starlark.Value, error) {
 			return starlark.None, at.jail.Remove(at.name)
 		}),
-		fsWordOf("lock", trust.FSWrite, []string{"path"}, func(p *Plugin, at place, _ string) (starlark.Value, error) {
+		fsWordOf("lock", trust.FSWrite, (*trust.Jail).Resolve, []string{"path"}, func(p *Plugin, at place, _ string) (starlark.Value, error) {
 			ok, err := p.locked.take(at)
 			return starlark.Bool(ok), err
 		}),
-		fsWordOf("unlock", trust.FSWrite, []string{"path"}, func(p *Plugin, at place, _ string) (starlark.Value, error) {
+		fsWordOf("unlock", trust.FSWrite, (*trust.Jail).Resolve, []string{"path"}, func(p *Plugin, at place, _ string) (starlark.Value, error) {
 			return starlark.None, p.locked.give(at)
 		}),
 	}
@@ -117,7 +121,7 @@ func statFile(at place, _ string) (starlark.Value, error) {
 // place finds the jail a path may be opened in: that of the first word whose
 // scope holds the path both by its name and with links resolved. The check binds
 // to what is opened: a jail never leaves its root, wherever links are moved.
-func (p *Plugin) place(kind trust.Kind, name string) (place, error) {
+func (p *Plugin) place(kind trust.Kind, last follow, name string) (place, error) {
 	at := p.host.folders
 	abs, err := at.Abs(name)
 	if err != nil {
@@ -132,7 +136,7 @@ func (p *Plugin) place(kind trust.Kind, name string) (place, error) {
 		if w.Kind != kind || p.allows(kind, one, abs) != nil {
 			continue
 		}
-		found, err := p.placeIn(w, kind, abs)
+		found, err := p.placeIn(w, kind, last, abs)
 		if err == nil {
 			return found, nil
 		}
@@ -141,14 +145,14 @@ func (p *Plugin) place(kind trust.Kind, name string) (place, error) {
 	return place{}, led
 }
 
-func (p *Plugin) placeIn(w trust.Word, kind trust.Kind, abs string) (place, error) {
+func (p *Plugin) placeIn(w trust.Word, kind trust.Kind, last follow, abs string) (place, error) {
 	jail, err := p.host.jails.at(w.Root(p.host.folders))
 	if err != nil {
 		return place{}, err
 	}
-	rel, err := jail.Resolve(abs)
+	rel, err := last(jail, abs)
 	if err != nil {
-		return place{}, err
+		return place{}, p.leads(kind, abs, err)
 	}
 	real := filepath.Join(jail.Dir(), rel)
 	if err := p.allows(kind, trust.Words{w}, real); err != nil {
@@ -160,6 +164,24 @@ func (p *Plugin) placeIn(w trust.Word, kind trust.Kind, abs string) (place, erro
 		}
 	}
 	return place{jail, rel}, nil
+}
+
+// leads puts into words that a link leaves the folder of a scope and stays in the
+// workspace: a word is missing, not the workspace left.
+func (p *Plugin) leads(kind trust.Kind, abs string, err error) error {
+	var out *trust.OutsideError
+	if !errors.As(err, &out) || !within(p.host.folders.Workspace, out.Target) {
+		return err
+	}
+	if missing := p.allows(kind, p.words, out.Target); missing != nil {
+		return fmt.Errorf("%s leads to %s: %w", abs, out.Target, missing)
+	}
+	return fmt.Errorf("%s leads to %s; use that name", abs, out.Target)
+}
+
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func (p *Plugin) allows(kind trust.Kind, words trust.Words, abs string) error {
