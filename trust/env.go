@@ -8,9 +8,9 @@ import (
 // keyVariables are names of environment variables whose values are, or lead to,
 // keys: upper case, as globs.
 var keyVariables = []string{
-	"*_API_KEY", "*_APIKEY", "APIKEY", "*_KEY", "*_KEY_ID", "*_KEY_BASE64", "API_KEY", "KEY",
-	"*_TOKEN", "TOKEN", "*_TOKENS", "*_SECRET", "*_SECRETS", "SECRET", "SECRET_*", "*_SECRET_*",
-	"*PASSWORD", "*PASSWD", "*PASSPHRASE", "*_PASS", "*_CREDENTIALS", "*_CREDENTIAL", "*_PAT", "*_AUTH", "*_COOKIE",
+	"*API_KEY*", "*APIKEY*", "*_KEY", "*_KEY_ID", "*_KEY_BASE64", "KEY",
+	"*_TOKEN", "TOKEN", "TOKEN_*", "*_TOKEN_*", "*_TOKENS", "*_SECRET", "*_SECRETS", "SECRET", "SECRET_*", "*_SECRET_*",
+	"*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*_PASS", "*_CREDENTIALS", "*_CREDENTIAL", "*_PAT", "*_AUTH", "*_COOKIE",
 	"AWS_*", "AZURE_*", "GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_AUTH_*", "VAULT_*",
 	"SSH_AUTH_SOCK", "SSH_ASKPASS", "GPG_*", "KUBECONFIG", "DOCKER_AUTH_CONFIG", "NETRC", "NPM_CONFIG_*AUTH*", "PGPASSFILE",
 	"DATABASE_URL", "REDIS_URL", "MONGODB_URI", "AMQP_URL", "*_DSN", "*_CONNECTION_STRING", "*_WEBHOOK_URL",

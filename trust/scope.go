@@ -203,6 +203,43 @@ func (w Words) AllowsExec(program string) error {
 // exec allows it.
 func (w Words) AllowsShell() error { return w.allowsBare(Exec) }
 
+// plainVariables are what a word for one program may set in its environment, as
+// globs: how output is written, and nothing that names a file or a program.
+var plainVariables = []string{"LANG", "LC_*", "TZ", "TERM", "COLUMNS", "LINES", "NO_COLOR", "CI"}
+
+// AllowsExecEnv tells whether a variable may be set for a program that is
+// started. A program does what its environment says (LD_PRELOAD, PATH, GIT_*,
+// PYTHONPATH…), so that with a free choice of it every word for one program
+// would be bare exec.
+func (w Words) AllowsExecEnv(name, value string) error {
+	if w.AllowsShell() == nil {
+		return nil
+	}
+	for _, glob := range plainVariables {
+		if !matchPart(glob, name) {
+			continue
+		}
+		if !plainValue(value) {
+			return fmt.Errorf("%w: the value %q of %s may name a file, and words with a scope set plain ones only", needs(Exec, ""), clip(value, 80), name)
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: %q is no variable of %s, and words with a scope set no other",
+		needs(Exec, ""), clip(name, 80), strings.Join(plainVariables, ", "))
+}
+
+// plainValue tells whether a value is a plain word such as en_US.UTF-8,
+// Europe/Berlin or 80.
+func plainValue(value string) bool {
+	for _, r := range value {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		if !letter && !strings.ContainsRune("_-.+@/,=", r) {
+			return false
+		}
+	}
+	return !strings.HasPrefix(value, "/") && !strings.Contains(value, "..")
+}
+
 // AllowsPrompt tells whether prompts may be typed.
 func (w Words) AllowsPrompt() error { return w.allowsBare(Prompt) }
 

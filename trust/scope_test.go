@@ -270,8 +270,8 @@ func TestRoot(t *testing.T) {
 func TestIsKeyVariable(t *testing.T) {
 	for name, want := range map[string]bool{
 		"ANTHROPIC_API_KEY": true, "GEMINI_API_KEY": true, "GH_TOKEN": true, "CLIENT_SECRET": true, "AWS_PROFILE": true,
-		"aws_secret_access_key": true, "DB_PASSWORD": true, "PGPASSWORD": true, "SSH_AUTH_SOCK": true, "GOOGLE_APPLICATION_CREDENTIALS": true,
-		"HOME": false, "PATH": false, "CI": false, "MONKEY": false, "TOKENIZER": false, "LANG": false, "KEYBOARD": false,
+		"aws_secret_access_key": true, "DB_PASSWORD": true, "OPENAI_API_KEY_2": true, "DB_PASSWORD_PROD": true, "TOKEN_GITHUB": true, "PGPASSWORD": true, "SSH_AUTH_SOCK": true, "GOOGLE_APPLICATION_CREDENTIALS": true,
+		"HOME": false, "PATH": false, "CI": false, "TOKENS_PER_DAY": false, "MONKEY": false, "TOKENIZER": false, "LANG": false, "KEYBOARD": false,
 	} {
 		if got := trust.IsKeyVariable(name); got != want {
 			t.Errorf("%s: %v", name, got)
@@ -298,4 +298,49 @@ func TestTheNeededWordIsEnough(t *testing.T) {
 			t.Fatalf("%q with %q: %v", name, need.Word, err)
 		}
 	})
+}
+
+// What one program is told by its environment is as good as code, so only what
+// cannot name any is set without bare exec.
+func TestAllowsExecEnv(t *testing.T) {
+	for _, c := range []struct {
+		words, name, value string
+		ok                 bool
+	}{
+		{"exec:git", "LANG", "en_US.UTF-8", true},
+		{"exec:git", "LC_ALL", "C", true},
+		{"exec:git", "LC_", "C", true},
+		{"exec:git", "TZ", "America/Argentina/Ushuaia", true},
+		{"exec:git", "TZ", ":/etc/localtime", false},
+		{"exec:git", "LC_ALL", "../x", false},
+		{"exec:git", "LANG", "/x", false},
+		{"exec:git", "LANG", "a\nb", false},
+		{"exec:git", "COLUMNS", "80", true},
+		{"exec:git", "TERM", "xterm-256color", true},
+		{"exec:git", "CI", "", true},
+		{"exec", "LD_PRELOAD", "/x.so", true},
+		{"exec:git", "LANGUAGE", "en", false},
+		{"exec:git", "LOCPATH", "x", false},
+		{"exec:git", "TERMINFO", "x", false},
+		{"exec:git", "", "x", false},
+		{"exec:git", "LANG=C", "x", false},
+	} {
+		err := words(t, c.words).AllowsExecEnv(c.name, c.value)
+		if (err == nil) != c.ok {
+			t.Errorf("%s %s=%q: %v", c.words, c.name, c.value, err)
+		}
+	}
+	for _, prefix := range []string{"LD_", "DYLD_", "PYTHON", "PERL5", "RUBY", "GIT_", "BASH_", "JAVA_TOOL_", "GO", "NODE_"} {
+		for _, rest := range []string{"X", "PRELOAD", "OPTIONS", "FLAGS", "PATH"} {
+			var needs *trust.NeedsError
+			if err := words(t, "exec:git", "exec:true").AllowsExecEnv(prefix+rest, "x"); !errors.As(err, &needs) || needs.Word != "exec" {
+				t.Errorf("%s: %v", prefix+rest, err)
+			}
+		}
+	}
+	for _, name := range []string{"PATH", "ENV", "BASH_ENV", "IFS", "SHELLOPTS", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "HOME", "SHELL"} {
+		if words(t, "exec:git").AllowsExecEnv(name, "x") == nil {
+			t.Errorf("%s may be set", name)
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -18,12 +20,17 @@ import (
 const (
 	longTimeout  = 60 * time.Second
 	shortTimeout = 30 * time.Second
+	// mostTime is the longest time a plugin may name: nobody waits longer, and a
+	// much larger number has no duration.
+	mostTime = 7 * 24 * time.Hour
 )
 
 func (c *call) timeout(ms int) (time.Duration, error) {
 	switch {
 	case ms < 0:
 		return 0, fmt.Errorf("timeout_ms must be positive, not %d", ms)
+	case int64(ms) > mostTime.Milliseconds():
+		return 0, fmt.Errorf("timeout_ms must be at most %d, a week, not %d", mostTime.Milliseconds(), ms)
 	case ms > 0:
 		return time.Duration(ms) * time.Millisecond, nil
 	}
@@ -56,6 +63,11 @@ var execWord = builtin{name: "exec", run: func(p *Plugin, c *call, args starlark
 	}
 	if cmd.Env, err = stringMap(env); err != nil {
 		return nil, fmt.Errorf("exec: env: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(cmd.Env)) {
+		if err := p.words.AllowsExecEnv(name, cmd.Env[name]); err != nil {
+			return nil, fmt.Errorf("exec: env: %w", err)
+		}
 	}
 	work := func(ctx context.Context) (starlark.Value, error) {
 		out, err := p.host.Shell.Run(ctx, cmd)

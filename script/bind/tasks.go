@@ -262,6 +262,9 @@ var laterWord = builtin{name: "later", run: func(_ *Plugin, c *call, args starla
 	if seconds < 1 {
 		return nil, fmt.Errorf("later: timeout_s must be at least 1, not %d", seconds)
 	}
+	if most := int(mostTime.Seconds()); seconds > most {
+		return nil, fmt.Errorf("later: timeout_s must be at most %d, a week, not %d", most, seconds)
+	}
 	run := toolRunOf(c.Context())
 	if run == nil || c.Info().Kind != script.Tool {
 		return nil, errors.New("later works only inside execute of a tool, which returns its handle")
