@@ -31,6 +31,10 @@ type Command struct {
 	Timeout time.Duration
 	// Origin is who started it: "bash", "tui" or "plugin NAME".
 	Origin string
+	// Queue makes Run wait for one of the engine's places first, in the order of
+	// the calls and at most for Timeout. What starts commands without a person
+	// looking sets it, so that it cannot fill the machine.
+	Queue bool
 	// OnOutput sees output of both streams as it arrives, one call at a time
 	// and none after Run returned. The bytes are valid during the call only.
 	// It must return soon: while it runs, the command may have to wait.

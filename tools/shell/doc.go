@@ -5,6 +5,6 @@
 // Failure: Run returns an error only when nothing was started; whatever a
 // started command does, also being killed, is an Outcome.
 //
-// Blocking: Run blocks until the command ended, or until 250 ms after it when
+// Blocking: Run waits for a place when the command says so, then until the command ended, or until 250 ms after it when
 // a child lives on in the background; List and Stop never wait for a process.
 package shell

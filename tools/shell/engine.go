@@ -18,6 +18,8 @@ const (
 	// hardEnd is how long a killed process may take to vanish: only one that
 	// hangs inside the kernel does not.
 	hardEnd = 2 * time.Second
+	// defaultPlaces is how many queued commands live at once.
+	defaultPlaces = 64
 	// kept is how many finished processes List still shows.
 	kept = 4
 )
@@ -47,6 +49,9 @@ type Options struct {
 	Spill string
 	// SpillLimit is the most bytes one spill file gets; 0 means 256 MiB.
 	SpillLimit int64
+	// Places is how many commands with Command.Queue may live at once, those they
+	// left in the background among them; 0 means 64.
+	Places int
 	// Head and Tail are how many bytes of each stream are kept from its start
 	// and from its end; 0 means 64 KiB.
 	Head, Tail int
@@ -63,6 +68,8 @@ type Engine struct {
 	opt  Options
 	base []string // Env after Keep
 
+	system *system
+
 	mu     sync.Mutex
 	lastID int
 	live   map[int]*process
@@ -70,6 +77,8 @@ type Engine struct {
 	spills []string
 	closed bool
 
+	places    chan struct{} // one element for each queued command that lives
+	closing   chan struct{} // closed by Close
 	hurry     chan struct{} // closed when Close may not wait for the grace
 	hurryOnce sync.Once
 	running   sync.WaitGroup
@@ -99,10 +108,16 @@ func New(o Options) *Engine {
 	if o.SpillLimit <= 0 {
 		o.SpillLimit = 256 << 20
 	}
+	if o.Places <= 0 {
+		o.Places = defaultPlaces
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Engine{opt: o, base: keepEnv(o.Env, o.Keep), live: map[int]*process{}, hurry: make(chan struct{})}
+	return &Engine{
+		opt: o, base: keepEnv(o.Env, o.Keep), live: map[int]*process{}, system: newSystem(),
+		places: make(chan struct{}, o.Places), closing: make(chan struct{}), hurry: make(chan struct{}),
+	}
 }
 
 // Run starts c and waits for it as the package sentence says. A ctx that ends
@@ -116,19 +131,35 @@ func (e *Engine) Run(ctx context.Context, c Command) (Outcome, error) {
 	if err != nil {
 		return Outcome{Status: -1}, err
 	}
-	id, err := e.claim()
-	if err != nil {
-		return Outcome{Status: -1}, err
+	if c.Queue {
+		if err := e.takePlace(ctx, c.Timeout); err != nil {
+			return Outcome{Status: -1, Cancelled: ctx.Err() != nil}, err
+		}
 	}
-	p, err := e.start(id, plan, c)
+	p, err := e.begin(plan, c)
 	if err != nil {
-		e.running.Done()
+		if c.Queue {
+			e.givePlace()
+		}
 		return Outcome{Status: -1}, err
 	}
 	e.enter(p)
 	go p.supervise(ctx, c.Timeout)
 	<-p.returned
 	return p.outcome, p.listenerErr
+}
+
+// begin starts the process under the next id.
+func (e *Engine) begin(pl plan, c Command) (*process, error) {
+	id, err := e.claim()
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.start(id, pl, c)
+	if err != nil {
+		e.running.Done()
+	}
+	return p, err
 }
 
 // claim takes the next id and holds Close back until the process has ended.
@@ -167,6 +198,9 @@ func (e *Engine) leave(p *process) {
 		e.ended = slices.Delete(e.ended, 0, len(e.ended)-kept)
 	}
 	e.mu.Unlock()
+	if p.queued {
+		e.givePlace()
+	}
 	p.release()
 	close(p.gone)
 	if e.opt.Ended != nil {
@@ -239,10 +273,13 @@ func wait(ctx context.Context, ps []*process) int {
 
 // Close ends everything that is left, also background children: TERM, the
 // grace, KILL. When ctx ends first it kills at once. Further calls of Run
-// return ErrClosed. The error names processes that even KILL did not end.
+// return ErrClosed, also those that wait for a place. The error names processes that even KILL did not end.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
-	e.closed = true
+	if !e.closed {
+		e.closed = true
+		close(e.closing)
+	}
 	e.mu.Unlock()
 	e.stop(func(*process) bool { return true })
 	all := make(chan struct{})

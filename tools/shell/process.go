@@ -26,6 +26,7 @@ const (
 // process is one command from start to the moment nothing of it is left.
 type process struct {
 	engine          *Engine
+	queued          bool // it has one of the engine's places
 	id, pid         int
 	origin, command string
 	started         time.Time
@@ -61,7 +62,7 @@ type process struct {
 // start starts the command with its pipes and their readers.
 func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 	p := &process{
-		engine: e, id: id, origin: c.Origin, command: c.String(), started: e.opt.Now(),
+		engine: e, queued: c.Queue, id: id, origin: c.Origin, command: c.String(), started: e.opt.Now(),
 		exited: make(chan struct{}), drained: make(chan struct{}), asked: make(chan struct{}),
 		gone: make(chan struct{}), returned: make(chan struct{}),
 		onOutput: c.OnOutput, spill: e.newSpill(id),
@@ -83,7 +84,7 @@ func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 		return nil, startError(pl, err)
 	}
 	p.pid = cmd.Process.Pid
-	p.tree = newTree(p.pid, p.exited, p.pipes[:])
+	p.tree = newTree(p.pid, p.exited, p.pipes[:], e.system)
 	p.follow(cmd, c.Stdin)
 	return p, nil
 }

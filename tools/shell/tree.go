@@ -22,13 +22,14 @@ type tree struct {
 	leader int             // the command; also the id of its session and group
 	reaped <-chan struct{} // closed when the leader was waited for
 	pipes  []uint64        // inodes of the output pipes
+	system *system
 
 	mu     sync.Mutex
 	strays map[int]uint64 // seen outside the session: pid -> start
 }
 
-func newTree(leader int, reaped <-chan struct{}, pipes []*os.File) *tree {
-	t := &tree{leader: leader, reaped: reaped, strays: map[int]uint64{}}
+func newTree(leader int, reaped <-chan struct{}, pipes []*os.File, sys *system) *tree {
+	t := &tree{leader: leader, reaped: reaped, system: sys, strays: map[int]uint64{}}
 	for _, p := range pipes {
 		if info, err := p.Stat(); err == nil {
 			if st, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -53,7 +54,7 @@ func (t *tree) alive() []entry {
 	// Asked before the table is read: a leader that was not reaped then cannot
 	// have given its number to a stranger in the table.
 	reaped := t.isReaped()
-	table := processTable()
+	table := t.system.table.get()
 	if len(table) == 0 { // the system tells nothing: the group is all there is
 		if syscall.Kill(-t.leader, 0) != nil {
 			return nil
@@ -107,7 +108,10 @@ func (t *tree) members(table []entry, reaped bool) []entry {
 // the output pipes, which is the slower search.
 func (t *tree) signal(sig syscall.Signal, pipes bool) {
 	if pipes {
-		t.adopt(pipeWriters(t.pipes))
+		writers := t.system.writers.get()
+		for _, pipe := range t.pipes {
+			t.adopt(writers[pipe])
+		}
 	}
 	left := t.alive()
 	inGroup := func(e entry) bool { return e.group == t.leader && e.session == t.leader }
@@ -125,7 +129,7 @@ func (t *tree) adopt(pids []int) {
 	if len(pids) == 0 {
 		return
 	}
-	table := processTable()
+	table := t.system.table.get()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range table {

@@ -75,14 +75,10 @@ func parseStat(pid int, stat []byte) (entry, bool) {
 	return e, errs == [4]error{}
 }
 
-// pipeWriters lists the other processes that hold the writing end of one of
-// the pipes. Those of other users cannot be looked into.
-func pipeWriters(inodes []uint64) []int {
-	var names []string
-	for _, n := range inodes {
-		names = append(names, "pipe:["+strconv.FormatUint(n, 10)+"]")
-	}
-	var pids []int
+// pipeWriters lists the other processes that hold the writing end of a pipe, by
+// its inode. Those of other users cannot be looked into.
+func pipeWriters() map[uint64][]int {
+	writers := map[uint64][]int{}
 	for _, pid := range procPIDs() {
 		dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
 		fds, err := os.ReadDir(dir)
@@ -92,16 +88,29 @@ func pipeWriters(inodes []uint64) []int {
 		for _, fd := range fds {
 			link := filepath.Join(dir, fd.Name())
 			target, err := os.Readlink(link)
-			if err != nil || !slices.Contains(names, target) {
+			if err != nil {
+				continue
+			}
+			inode, ok := pipeInode(target)
+			if !ok || slices.Contains(writers[inode], pid) {
 				continue
 			}
 			// The link's mode tells reading from writing: a sibling between
 			// fork and exec holds our reading end for a moment.
 			if info, err := os.Lstat(link); err == nil && info.Mode()&0o200 != 0 {
-				pids = append(pids, pid)
-				break
+				writers[inode] = append(writers[inode], pid)
 			}
 		}
 	}
-	return pids
+	return writers
+}
+
+// pipeInode reads the name that a link to a pipe shows, pipe:[INODE].
+func pipeInode(name string) (uint64, bool) {
+	digits, ok := strings.CutPrefix(name, "pipe:[")
+	if !ok {
+		return 0, false
+	}
+	inode, err := strconv.ParseUint(strings.TrimSuffix(digits, "]"), 10, 64)
+	return inode, err == nil
 }
