@@ -53,7 +53,7 @@ var execWord = builtin{name: "exec", run: func(p *Plugin, c *call, args starlark
 	if err := starlark.UnpackArgs("exec", args, kwargs, "command", &what, "timeout_ms?", &ms, "stdin?", &stdin, "env?", &env, "reply?", &reply); err != nil {
 		return nil, err
 	}
-	cmd := shell.Command{Stdin: stdin, Origin: "plugin " + p.Name()}
+	cmd := shell.Command{Stdin: stdin, Origin: "plugin " + p.Name(), Queue: true}
 	var err error
 	if cmd.Timeout, err = c.timeout(ms); err != nil {
 		return nil, fmt.Errorf("exec: %w", err)
@@ -94,7 +94,11 @@ func (p *Plugin) hostWork(c *call, word string, reply starlark.Value, work func(
 	if err != nil {
 		return nil, err
 	}
-	return p.async(c, word, fn, work)
+	started, err := p.async(c, word, fn, work)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", word, err)
+	}
+	return started, nil
 }
 
 // commandOf reads the first argument of exec and holds it against uses.

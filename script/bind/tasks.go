@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,14 +16,30 @@ import (
 	"starling/script/value"
 )
 
+// How much a plugin may have going beside it.
+const (
+	tasksTogether = 16  // tasks that run at once
+	tasksWaiting  = 256 // further ones that wait for their turn, in order
+)
+
 // tasks are what a plugin started and does not wait for: the reply= forms and
 // the tool calls it keeps open. They end with the plugin.
 type tasks struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	mu     sync.Mutex
-	closed bool
 	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	running int
+	waiting []*job // oldest first
+}
+
+// job is one task that was asked for.
+type job struct {
+	ctx  context.Context
+	stop context.CancelFunc
+	run  func(ctx context.Context)
 }
 
 var errUnloaded = errors.New("the plugin was unloaded")
@@ -33,21 +50,63 @@ func newTasks() *tasks {
 	return t
 }
 
-// start runs f on a goroutine, unless the plugin is leaving.
+// start runs f on a goroutine, as soon as it is its turn. A context that ended
+// while it waited is handed to f all the same. The error says that the plugin is
+// leaving, or that it has too much going.
 func (t *tasks) start(f func(ctx context.Context)) (stop context.CancelFunc, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
+	switch {
+	case t.closed:
 		return nil, errUnloaded
+	case t.running >= tasksTogether && len(t.waiting) >= tasksWaiting:
+		return nil, fmt.Errorf("this plugin waits for %d replies and has %d more tasks in line; start the next ones when replies have come", tasksTogether, tasksWaiting)
 	}
-	ctx, cancel := context.WithCancel(t.ctx)
+	j := &job{run: f}
+	j.ctx, j.stop = context.WithCancel(t.ctx)
+	if t.running >= tasksTogether {
+		t.waiting = append(t.waiting, j)
+		return func() { j.stop(); t.drop(j) }, nil
+	}
+	t.running++
 	t.wg.Add(1)
-	go func() {
-		defer t.wg.Done()
-		defer cancel()
-		f(ctx)
-	}()
-	return cancel, nil
+	go t.work(j)
+	return j.stop, nil
+}
+
+// work runs a task, and then those that waited for its place.
+func (t *tasks) work(j *job) {
+	defer t.wg.Done()
+	for ; j != nil; j = t.nextJob() {
+		j.run(j.ctx)
+		j.stop()
+	}
+}
+
+// nextJob is the one that waited longest; nil gives the place back.
+func (t *tasks) nextJob() *job {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.waiting) == 0 {
+		t.running--
+		return nil
+	}
+	j := t.waiting[0]
+	t.waiting = t.waiting[1:]
+	return j
+}
+
+// drop lets a stopped task that waits run out of turn, to see that it was stopped.
+func (t *tasks) drop(j *job) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.Index(t.waiting, j)
+	if i < 0 || t.closed { // what is left at the end is drained by those that run
+		return
+	}
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+	// Whoever stops it may hold what the task needs to end.
+	t.wg.Go(func() { j.run(j.ctx) })
 }
 
 // close cancels every task and waits for its end, or for ctx.
