@@ -66,6 +66,7 @@ type Row struct {
 	Reason        string // why it is not active; empty when it is
 	Swap          string // why a new version has not taken over yet; empty when none waits
 	Parent        ID     // 0: none
+	Loads         uint64 // how often it became active; 0: never yet
 	Inject        []string
 	Provides      []string
 	Emits         []string

@@ -156,6 +156,7 @@ func (g *graph) publishLoad(m *mount, l *load) {
 		}
 	}
 	m.state = Active
+	m.loads++
 	g.mark(m)
 	l.scope.view.phase.Store(standing)
 	for _, b := range m.offers {

@@ -24,6 +24,7 @@ type mount struct {
 	removed bool // it goes for good
 	gone    bool // its record is freed
 	load    *load
+	loads   uint64 // how often it became active
 
 	stuck   string // why it was failed from outside
 	failure *failure

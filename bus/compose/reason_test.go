@@ -429,6 +429,34 @@ func TestRosterSharesRows(t *testing.T) {
 	}
 }
 
+// TestRosterCountsLoads: whoever checks a load can tell that it was another one,
+// also of a mount that was only loaded again for its provider.
+func TestRosterCountsLoads(t *testing.T) {
+	s := newStage(t)
+	root := compose.Component{Name: "root", Provides: list{"root"}}
+	root.Apply = provideAll(root)
+	s.mount(root)
+	s.mount(compose.Component{Name: "user", Inject: list{"root"}})
+	s.mount(compose.Component{Name: "other"})
+	s.mount(compose.Component{Name: "never", Inject: list{"nothing"}})
+	want := func(loads map[string]uint64) {
+		t.Helper()
+		s.settle()
+		for _, row := range s.Roster().Rows {
+			if row.Loads != loads[row.Name] {
+				t.Errorf("%s was loaded %d times, want %d", row.Name, row.Loads, loads[row.Name])
+			}
+		}
+	}
+	want(map[string]uint64{"root": 1, "user": 1, "other": 1})
+	s.must(s.Replace(s.ids["root"], root))
+	want(map[string]uint64{"root": 2, "user": 2, "other": 1})
+	s.must(s.Fail(s.ids["root"], "stuck"))
+	want(map[string]uint64{"root": 2, "user": 2, "other": 1})
+	s.must(s.Switch(s.ids["root"], ""))
+	want(map[string]uint64{"root": 3, "user": 3, "other": 1})
+}
+
 // TestDependentsOfAFailure: dependents never hear of it, and it is tried again
 // when its own provider is a new one.
 func TestDependentsOfAFailure(t *testing.T) {

@@ -119,7 +119,7 @@ func (g *graph) markUsers(b *binding) {
 func (g *graph) row(m *mount) *Row {
 	row := &Row{
 		ID: m.id, Name: m.c.Name, Origin: m.c.Origin, Position: m.c.Position, Version: m.c.Version,
-		State: m.state, Reason: g.reason(m),
+		State: m.state, Reason: g.reason(m), Loads: m.loads,
 		Inject: m.c.Inject, Provides: m.c.Provides, Emits: m.c.Emits, Uses: m.c.Uses,
 	}
 	if m.parent != nil {
