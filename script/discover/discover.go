@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -67,13 +68,24 @@ type Options struct {
 type Found struct {
 	Files   []File   // in static order
 	Notices []string // for the person: duplicates and the like
+
+	said []string // of them, those that are not about files that are one
+	ones []oneFile
+}
+
+// oneFile is a plugin that was found by more than one route.
+type oneFile struct {
+	kept  File
+	paths []string // of all routes, each once, in the order they were found
+	names []string // of the others, where they differ
 }
 
 // NotApproved is the Off reason of a workspace file nobody approved.
 const NotApproved = "not approved"
 
-// Find lists every plugin. An unreadable folder is an error; a file that cannot
-// count is in the list with its reason.
+// Find lists every plugin. A plugins folder of the home that cannot be listed is
+// an error, one of a workspace a notice: a clone cannot stop a run. A file that
+// cannot count is in the list with its reason.
 func Find(o Options) (Found, error) {
 	var found Found
 	if o.Discover {
@@ -84,9 +96,14 @@ func Find(o Options) (Found, error) {
 			if r.root == "" || r.origin == Workspace && samePath(r.root, o.Home) {
 				continue
 			}
-			files, err := scan(filepath.Join(r.root, "plugins"), r.origin)
-			if err != nil {
-				return Found{}, err
+			dir := filepath.Join(r.root, "plugins")
+			files, err := scan(dir, r.origin)
+			switch {
+			case err == nil:
+			case r.origin == Workspace:
+				found.said = append(found.said, fmt.Sprintf("plugins folder %s: %v; nothing of it counts", dir, err))
+			default:
+				return Found{}, fmt.Errorf("plugins folder %s: %w; mend it, or start with --no-plugins", dir, err)
 			}
 			found.Files = append(found.Files, files...)
 		}
@@ -95,6 +112,7 @@ func Find(o Options) (Found, error) {
 		found.Files = append(found.Files, flagged(path, o.Cwd, i))
 	}
 	found.onceEach()
+	found.tell()
 	found.approve(o.Approved)
 	found.shadow()
 	sort.SliceStable(found.Files, func(i, j int) bool { return found.Files[i].Position() < found.Files[j].Position() })
@@ -122,6 +140,15 @@ func resolve(path string) string {
 	return path
 }
 
+// cause is the error without the path, which the caller names.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
 // scan lists the plugins of one folder: NAME.star and NAME/main.star.
 func scan(dir string, origin Origin) ([]File, error) {
 	entries, err := os.ReadDir(dir)
@@ -129,7 +156,7 @@ func scan(dir string, origin Origin) ([]File, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("plugins folder %s: %w", dir, err)
+		return nil, cause(err)
 	}
 	var files []File
 	byName := map[string]int{}
@@ -161,7 +188,10 @@ func entryFile(dir string, e fs.DirEntry) (File, bool) {
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		main := filepath.Join(path, "main.star")
-		if info, err := os.Stat(main); err != nil || info.IsDir() {
+		// One that cannot be looked at is listed with its fault: it may have been a
+		// plugin.
+		_, named := os.Lstat(main)
+		if info, err := os.Stat(main); errors.Is(named, fs.ErrNotExist) || err == nil && info.IsDir() {
 			return File{}, false
 		}
 		return File{Name: name, Path: main, Dir: path}, true
@@ -248,10 +278,49 @@ func (f *Found) onceEach() {
 		}
 		best[file.Real] = keep
 		drop[lose] = true
-		f.Notices = append(f.Notices, fmt.Sprintf("plugin %s: %s and %s are one file; it is loaded once, as %s",
-			f.Files[keep].Name, f.Files[keep].Path, f.Files[lose].Path, f.Files[keep].Origin))
+		f.merge(f.Files[j], file, f.Files[keep])
 	}
 	f.remove(drop)
+}
+
+// merge notes that first and then were found to be one file, which is kept as
+// kept.
+func (f *Found) merge(first, then, kept File) {
+	i := slices.IndexFunc(f.ones, func(o oneFile) bool { return o.kept.Real == kept.Real })
+	if i < 0 {
+		i = len(f.ones)
+		f.ones = append(f.ones, oneFile{})
+	}
+	o := &f.ones[i]
+	o.kept = kept
+	for _, file := range []File{first, then} {
+		if !slices.Contains(o.paths, file.Path) {
+			o.paths = append(o.paths, file.Path)
+		}
+		if !slices.Contains(o.names, file.Name) {
+			o.names = append(o.names, file.Name)
+		}
+	}
+}
+
+// tell puts one notice for each plugin that was found more than once.
+func (f *Found) tell() {
+	f.Notices = append([]string(nil), f.said...)
+	for _, o := range f.ones {
+		f.Notices = append(f.Notices, o.String())
+	}
+}
+
+func (o oneFile) String() string {
+	once := "it is loaded once, as " + string(o.kept.Origin)
+	if len(o.names) > 1 {
+		once += " plugin " + o.kept.Name
+	}
+	if len(o.paths) == 1 {
+		return fmt.Sprintf("%s was found more than once, as plugin %s; %s", o.paths[0], strings.Join(o.names, " and "), once)
+	}
+	last := len(o.paths) - 1
+	return fmt.Sprintf("plugin %s: %s and %s are one file; %s", o.kept.Name, strings.Join(o.paths[:last], ", "), o.paths[last], once)
 }
 
 func (f *Found) remove(drop map[int]bool) {

@@ -111,8 +111,7 @@ func TestFind(t *testing.T) {
 			flags: []string{"home/plugins/p.star"},
 			want: []string{
 				"flag p home/plugins/p.star",
-				"notice plugin p: home/plugins/p.star and ws/.starling/plugins/p.star are one file; it is loaded once, as home",
-				"notice plugin p: home/plugins/p.star and home/plugins/p.star are one file; it is loaded once, as flag",
+				"notice plugin p: home/plugins/p.star and ws/.starling/plugins/p.star are one file; it is loaded once, as flag",
 			},
 		},
 		{
@@ -155,6 +154,56 @@ func TestFind(t *testing.T) {
 				t.Errorf("want -, got +\n%s", d)
 			}
 		})
+	}
+}
+
+// A plugins folder that cannot be listed ends a start when it is the home's; a
+// clone cannot stop a run with one.
+func TestFindUnlistable(t *testing.T) {
+	plant := map[string]func(dir string) error{
+		"a file": func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
+		"a loop": func(dir string) error { return os.Symlink(filepath.Base(dir), dir) },
+	}
+	for name, make := range plant {
+		for _, place := range []string{"ws/.starling", "ws/.starling/plugins", "home/plugins", "home"} {
+			t.Run(name+" "+place, func(t *testing.T) {
+				root := tree(t, map[string]string{"ws/.git/HEAD": "", "f/a.star": ""})
+				path := filepath.Join(root, place)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := make(path); err != nil {
+					t.Fatal(err)
+				}
+				o := discover.Options{Home: filepath.Join(root, "home"), Workspace: filepath.Join(root, "ws"), Flags: []string{filepath.Join(root, "f/a.star")}, Discover: true}
+				found, err := discover.Find(o)
+				if strings.HasPrefix(place, "home") {
+					if err == nil || !strings.Contains(err.Error(), "mend it, or start with --no-plugins") || strings.Count(err.Error(), root) != 1 {
+						t.Errorf("of the home: %v", err)
+					}
+					return
+				}
+				if err != nil || len(found.Files) != 1 || len(found.Notices) != 1 || !strings.Contains(found.Notices[0], "nothing of it counts") {
+					t.Errorf("%+v %v", found, err)
+				}
+				if s := discover.ReadSettings(o, nil); len(s.Errors) > 0 && name == "a file" {
+					t.Errorf("told twice: %v", s.Errors)
+				}
+			})
+		}
+	}
+}
+
+// A folder whose main.star cannot be looked at may have been a plugin: it is
+// listed with its fault.
+func TestFindDanglingMain(t *testing.T) {
+	root := tree(t, map[string]string{"home/plugins/g/other.txt": "", "home/plugins/d/main.star/x": ""})
+	if err := os.Symlink("/nowhere/guard.star", filepath.Join(root, "home/plugins/g/main.star")); err != nil {
+		t.Fatal(err)
+	}
+	found, err := discover.Find(discover.Options{Home: filepath.Join(root, "home"), Discover: true})
+	if err != nil || len(found.Files) != 1 || found.Files[0].Name != "g" || found.Files[0].Err == nil {
+		t.Errorf("%+v %v", found, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -13,8 +14,11 @@ import (
 // errors are rows of plugins nobody found.
 func (s Settings) Join(o Options, found Found) (Found, []error) {
 	joined := Found{
-		Files:   append([]File(nil), found.Files...),
-		Notices: append([]string(nil), found.Notices...),
+		Files: append([]File(nil), found.Files...),
+		said:  append([]string(nil), found.said...),
+	}
+	for _, o := range found.ones {
+		joined.ones = append(joined.ones, oneFile{o.kept, slices.Clone(o.paths), slices.Clone(o.names)})
 	}
 	if o.Discover {
 		for _, l := range s.layers {
@@ -29,6 +33,7 @@ func (s Settings) Join(o Options, found Found) (Found, []error) {
 		joined.shadow()
 		joined.inOrder()
 	}
+	joined.tell()
 	known := map[string]bool{}
 	for i := range joined.Files {
 		file := &joined.Files[i]
@@ -40,6 +45,11 @@ func (s Settings) Join(o Options, found Found) (Found, []error) {
 	}
 	if !o.Discover {
 		return joined, nil
+	}
+	for _, one := range joined.ones { // told already why it is not there
+		for _, name := range one.names {
+			known[name] = true
+		}
 	}
 	return joined, s.unknown(known)
 }

@@ -72,8 +72,19 @@ func TestJoin(t *testing.T) {
 		{
 			name:  "one file by two names is one plugin",
 			files: map[string]string{"home/plugins/a.star": "", "home/plugins.json": `[{"id": "b", "url": "plugins/a.star"}]`},
-			want:  []string{"home a home/plugins/a.star", "notice plugin a: home/plugins/a.star and home/plugins/a.star are one file; it is loaded once, as home"},
-			errs:  []string{`home/plugins.json:1:2: no plugin is called "b"; a row that adds one needs "url"`},
+			want:  []string{"home a home/plugins/a.star", "notice home/plugins/a.star was found more than once, as plugin a and b; it is loaded once, as home plugin a"},
+		},
+		{
+			name: "however many routes lead to a file, one notice tells it",
+			files: map[string]string{
+				"home/plugins/p.star": "x", "home/plugins.json": `[{"id": "p", "url": "plugins/p.star"}]`,
+				"ws/.starling/plugins/p.star": "->home/plugins/p.star", "ws/.starling/plugins.json": `[{"id": "q", "url": "plugins/p.star"}]`,
+			},
+			flags: []string{"home/plugins/p.star"},
+			want: []string{
+				"flag p home/plugins/p.star",
+				"notice plugin p: home/plugins/p.star and ws/.starling/plugins/p.star are one file; it is loaded once, as flag plugin p",
+			},
 		},
 		{
 			name:  "unknown ids, each with its place; a broken url is an error of its own",

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"syscall"
 
 	"starling/trust"
 )
@@ -141,7 +142,7 @@ func (s *Settings) readLayer(origin Origin, root string, counts func(Unit) bool)
 			s.Errors = append(s.Errors, file.errs...)
 		}
 	}
-	for _, name := range s.settingsNames(filepath.Join(root, "plugins")) {
+	for _, name := range s.settingsNames(filepath.Join(root, "plugins"), origin) {
 		file, ok := s.open(filepath.Join(root, "plugins", name+".json"))
 		if !ok {
 			continue
@@ -160,7 +161,7 @@ func (s *Settings) readLayer(origin Origin, root string, counts func(Unit) bool)
 
 func (s *Settings) open(path string) (*jsonFile, bool) {
 	data, err := readRegular(path, jsonLimit)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, false
 	}
 	if err != nil {
@@ -171,10 +172,10 @@ func (s *Settings) open(path string) (*jsonFile, bool) {
 }
 
 // settingsNames lists the plugins a folder has settings files for, sorted.
-func (s *Settings) settingsNames(dir string) []string {
+func (s *Settings) settingsNames(dir string, origin Origin) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
+		if origin == Home && !errors.Is(err, fs.ErrNotExist) { // of a workspace Find tells
 			s.Errors = append(s.Errors, err)
 		}
 		return nil
