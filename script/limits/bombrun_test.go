@@ -44,7 +44,7 @@ type report struct {
 func setOff(name string) error {
 	for _, b := range slices.Concat(probed, found, growing) {
 		if b.name == name {
-			steps, deadline := uint64(5_000_000), 20*time.Second // ten times the plugin API's: a loaded machine must not decide
+			steps, deadline := uint64(5_000_000), 6*time.Second // three times the plugin API's: a loaded machine must not decide
 			if b.ends == "memory" {
 				steps, deadline = math.MaxUint64, time.Minute
 			}
