@@ -158,7 +158,7 @@ func (p *Plugin) apply(s *compose.Scope) error {
 		return nil
 	})
 	s.Defer("locks", p.locked.close)
-	ctx, entry := p.journalled(s.Context(), "apply")
+	ctx, entry := p.journalled(p.inChain(s.Context(), "apply"), "apply")
 	defer entry.Leave()
 	if err := p.inst.Load(ctx); err != nil {
 		return err
@@ -202,7 +202,8 @@ func (p *Plugin) call(ctx context.Context, kind script.Kind, what string, fn sta
 // run is every call into the plugin: the journal knows of it, in case the process
 // does not outlive it.
 func (p *Plugin) run(ctx context.Context, info script.CallInfo, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	ctx, entry := p.journalled(ctx, info.String())
+	what := info.String()
+	ctx, entry := p.journalled(p.inChain(ctx, what), what)
 	defer entry.Leave()
 	return p.inst.Call(ctx, info, fn, args, kwargs)
 }

@@ -197,6 +197,9 @@ var emitWord = builtin{name: "emit", run: func(p *Plugin, c *call, args starlark
 	if err != nil {
 		return nil, fmt.Errorf("emit %s: %w", name, value.Named("payload", err))
 	}
+	if err := p.announce(c.Context(), name); err != nil {
+		return nil, fmt.Errorf("emit %s: %w", name, err)
+	}
 	port := bus.PortOf(p.host.Bus, event.CustomTopic(name))
 	// Listeners may call back into this plugin, so they run when it is free.
 	p.after(c, func(ctx context.Context) {
