@@ -26,6 +26,9 @@ func root(c *ucli.Context, words bool, p Process) error {
 		}
 		return listPlugins(c, p, o)
 	}
+	if c.Bool("sessions") {
+		return listSessions(p, o)
+	}
 	if c.Bool("json") {
 		return usage("--json goes with --list-plugins; a run takes --output json")
 	}
@@ -138,6 +141,11 @@ func strayOption(c *ucli.Context) string {
 // namedPlugins checks that every --plugin names a plugin: a guard that a script
 // asks for by a wrong name must not be missing in silence.
 func namedPlugins(o harness.Options) error {
+	for _, path := range o.Plugins {
+		if strings.TrimSpace(path) == "" {
+			return usage("--plugin needs the path of a .star file or of a folder with a main.star")
+		}
+	}
 	found, err := discover.Find(discover.Options{Cwd: o.Cwd, Flags: o.Plugins})
 	if err != nil {
 		return exit{headless.ExitUsage, err}

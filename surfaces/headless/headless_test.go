@@ -25,6 +25,7 @@ type lab struct {
 	runtime  *compose.Runtime
 	printer  *headless.Printer
 	out, err *buffer
+	session  string // its id, once there is one
 	prompt   func(ctx context.Context, text string) view.Outcome
 	command  func(name, args string) (view.CommandReply, error)
 }
@@ -57,7 +58,7 @@ func (l *lab) Plugins() []view.Plugin {
 	return []view.Plugin{{Name: "guard", Origin: "home", Approval: "approved", State: "active", Description: "not listed"}}
 }
 
-func (l *lab) SessionID() string { return "s1" }
+func (l *lab) SessionID() string { return l.session }
 
 func newLab(t *testing.T, o headless.Options) *lab {
 	t.Helper()
@@ -101,6 +102,7 @@ func (handle) Turn() int     { return 0 }
 
 // aRun announces everything a run has.
 func (l *lab) aRun(context.Context, string) view.Outcome {
+	l.session = "s1"
 	usage := chat.Usage{Input: 10, Output: 5, Cost: 0.25}
 	send(l, event.RunStart, &event.RunStartEvent{Run: handle{}})
 	send(l, event.TurnStart, &event.TurnStartEvent{Run: handle{}})
@@ -364,6 +366,21 @@ func TestCommandInterrupted(t *testing.T) {
 		if got := l.run(c.ctx, headless.Prompt{Text: "/go"}); got != code || l.err.String() != c.want {
 			t.Errorf("code %d, stderr %q", got, l.err.String())
 		}
+	}
+}
+
+// A command has the lines of a run without turns; a notice waits for the session.
+func TestCommandStreamed(t *testing.T) {
+	l := newLab(t, headless.Options{Format: headless.StreamJSON})
+	l.command = func(string, string) (view.CommandReply, error) {
+		l.session = "s2"
+		l.printer.Notice(view.Notice{Text: "on the way"})
+		return view.CommandReply{Found: true, Lines: []string{"done"}}, nil
+	}
+	l.run(context.Background(), headless.Prompt{Text: "/go"})
+	lines := strings.Split(l.out.String(), "\n")
+	if len(lines) != 4 || !strings.Contains(lines[0], `"type":"session","session":"s2"`) || !strings.Contains(lines[1], "on the way") || !strings.Contains(lines[2], `"command":"go"`) {
+		t.Errorf("got %q", lines)
 	}
 }
 

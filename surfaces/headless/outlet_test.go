@@ -110,6 +110,7 @@ func TestWriterThatFails(t *testing.T) {
 	} {
 		l := newLab(t, headless.Options{Out: &broken{left: 10, err: c.err}, Format: headless.StreamJSON, Quiet: true})
 		l.prompt = func(ctx context.Context, _ string) view.Outcome {
+			send(l, event.RunStart, &event.RunStartEvent{Run: handle{}})
 			<-ctx.Done() // ended by the first line
 			if cause := context.Cause(ctx); !errors.Is(cause, c.err) {
 				t.Errorf("cause %v", cause)
@@ -145,6 +146,7 @@ func TestReaderThatLeaves(t *testing.T) {
 		read.Close()
 	}()
 	l.prompt = func(ctx context.Context, _ string) view.Outcome {
+		send(l, event.RunStart, &event.RunStartEvent{Run: handle{}})
 		<-ctx.Done()
 		return view.Outcome{Stop: "aborted"}
 	}

@@ -55,6 +55,9 @@ func (p *Printer) Run(ctx context.Context, d Driver, prompt Prompt) int {
 	r.Stop, r.Why, r.Text, r.Turns, r.Usage = o.Stop, o.Why, o.Text, o.Turns, o.Usage
 	p.mu.Unlock()
 	p.describe(d)
+	if p.stream != nil {
+		p.stream.open() // nothing but notices came of it, as of a command
+	}
 	return code
 }
 
@@ -112,12 +115,13 @@ func (p *Printer) begin(d Driver, stop context.CancelCauseFunc) {
 	if err := p.out.failure(); err != nil {
 		stop(fmt.Errorf("stdout: %w", err))
 	}
-	p.describe(d)
 	if p.stream != nil {
-		p.mu.Lock()
-		l := &sessionLine{Session: p.result.Session, Plugins: p.result.Plugins}
-		p.mu.Unlock()
-		p.stream.open(l)
+		p.stream.introduce(func() *sessionLine {
+			p.describe(d)
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return &sessionLine{Session: p.result.Session, Plugins: p.result.Plugins}
+		})
 	}
 }
 
@@ -142,6 +146,9 @@ func settled(ctx context.Context, o view.Outcome) (view.Outcome, int) {
 	}
 	switch o.Stop {
 	case "end":
+		if o.Unsaved != "" {
+			return o, ExitFailed // the answer is there, the record of it is not
+		}
 		return o, ExitOK
 	case "limit":
 		return o, ExitLimit

@@ -26,9 +26,10 @@ type stream struct {
 	note func(format string, args ...any)
 
 	mu      sync.Mutex
+	session func() *sessionLine // nil: nobody runs
 	opened  bool
 	ended   bool
-	early   [][]byte // lines from before the session
+	early   [][]byte // notices from before the session
 	turn    int
 	delta   deltaLine       // its text is in text
 	text    strings.Builder // collected, not yet printed
@@ -74,10 +75,28 @@ func (s *stream) listen(scope *compose.Scope, b *bus.Bus) {
 	})
 }
 
-// open prints the session and what waited for it.
-func (s *stream) open(l *sessionLine) {
+// introduce sets what makes the first line, once somebody runs.
+func (s *stream) introduce(session func() *sessionLine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.session = session
+}
+
+// open prints the session and the notices that waited for it, the first time it
+// is called: then the run begins, and the session has its id.
+func (s *stream) open() {
+	s.mu.Lock()
+	session, opened := s.session, s.opened
+	s.mu.Unlock()
+	if opened || session == nil {
+		return
+	}
+	l := session() // asks others, who may give notice: not under the lock
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened {
+		return
+	}
 	s.opened = true
 	s.print(l, "session")
 	s.release()
@@ -104,6 +123,9 @@ func (s *stream) end(r *result) {
 
 // put prints a line, behind the deltas that came before it.
 func (s *stream) put(l line, kind string) {
+	if kind != "notice" {
+		s.open()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.flush(true)
@@ -127,6 +149,7 @@ func (s *stream) print(l line, kind string) {
 }
 
 func (s *stream) turnStart(turn int) {
+	s.open()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.flush(true)
@@ -135,6 +158,7 @@ func (s *stream) turnStart(turn int) {
 }
 
 func (s *stream) message(e *event.MessageEvent) {
+	s.open()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.flush(true)
@@ -148,6 +172,7 @@ func (s *stream) message(e *event.MessageEvent) {
 // step collects the deltas of a block. Arguments of calls come whole, with the
 // call.
 func (s *stream) step(e *event.StreamEvent) {
+	s.open()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e.Kind != "delta" {
@@ -211,6 +236,7 @@ func wholeCharacters(text string) int {
 
 // progress prints output of a running tool, unless the reader is far behind.
 func (s *stream) progress(e *event.ToolProgressEvent) {
+	s.open()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.out.waiting() > maxBehind {
