@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sort"
-	"strings"
+	"time"
 
 	"starling/bus/compose"
 	"starling/script"
@@ -62,6 +62,8 @@ type source struct {
 	// last are the plugins of the latest reading, by path: what did not change
 	// since is not parsed again.
 	last map[string]plugin
+	// left is what the latest reading found on the disk.
+	left footprint
 }
 
 func (s *source) find(approved func(discover.File) bool) discover.Options {
@@ -74,6 +76,8 @@ func (s *source) find(approved func(discover.File) bool) discover.Options {
 // read reads the composition as it stands on disk. An error means that a plugin
 // folder could not be listed.
 func (s *source) read() (composition, error) {
+	s.left = footprint{}
+	began := time.Now()          // of the files' clock, not of what plugins see
 	files := map[string]plugin{} // by path, so that every pass sees one content
 	units, err := s.units(files)
 	if err != nil {
@@ -132,6 +136,7 @@ func (s *source) read() (composition, error) {
 		c.plugins = append(c.plugins, pl)
 	}
 	s.last = files
+	s.left = s.footprint(began, c)
 	return c, nil
 }
 
@@ -315,8 +320,9 @@ func parse(f discover.File, read reader) plugin {
 	return pl
 }
 
-// declaredClosed finds fail_closed in a file that cannot be read as a plugin.
-var declaredClosed = regexp.MustCompile(`(?m)^\x{FEFF}?[ \t]*fail_closed[ \t]*=[ \t]*(.*)$`)
+// declaredClosed finds fail_closed in a file that cannot be read as a plugin,
+// anywhere in a line that is no comment.
+var declaredClosed = regexp.MustCompile(`fail_closed\s*=([^=\r\n][^\r\n]*|[\r\n]|$)`)
 
 // failClosed tells whether the absence of the plugin refuses what it guards. Of a
 // file that cannot be parsed, every other value than False counts: who wrote the
@@ -325,8 +331,18 @@ func (pl plugin) failClosed() bool {
 	if pl.prog != nil {
 		return pl.prog.Decl().FailClosed
 	}
-	m := declaredClosed.FindSubmatch(pl.bundle[filepath.Base(pl.file.Path)])
-	return m != nil && !strings.HasPrefix(strings.TrimSpace(string(m[1])), "False")
+	// An editor that saves UTF-16 puts a NUL beside each letter.
+	source := bytes.ReplaceAll(pl.bundle[filepath.Base(pl.file.Path)], []byte{0}, nil)
+	for _, at := range declaredClosed.FindAllSubmatchIndex(source, -1) {
+		before := source[bytes.LastIndexAny(source[:at[0]], "\r\n")+1 : at[0]]
+		if bytes.HasPrefix(bytes.TrimSpace(before), []byte("#")) {
+			continue
+		}
+		if !bytes.HasPrefix(bytes.TrimSpace(source[at[2]:at[3]]), []byte("False")) {
+			return true
+		}
+	}
+	return false
 }
 
 // component of the plugin: a broken one is listed with its reason.

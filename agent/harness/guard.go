@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"starling/bus"
 	"starling/bus/compose"
@@ -25,48 +26,81 @@ type absence struct {
 type sentry struct {
 	plugin  string
 	topics  []string
-	failing string // a probe that went otherwise
+	probes  bool   // it has some
+	proved  uint64 // the load whose probes were driven
+	failing string // the probe that went otherwise
 }
 
-// guard drives the probes of plugins that loaded anew and posts the fail_closed
-// ones as sentries. It needs live.mu.
+// proving drives the probes of plugins that were loaded again without a look at
+// the disk: when a provider got stuck, or came back.
+type proving struct {
+	mu     sync.Mutex      // one count at a time
+	life   context.Context // of the engine; nil: nobody is asked
+	asked  bool
+	driven sync.WaitGroup
+}
+
+// guard drives the probes of every load that is new and counts who is there. It
+// needs live.mu.
 func (e *Engine) guard(ctx context.Context) {
-	active := map[compose.ID]bool{}
+	rows := map[compose.ID]*compose.Row{}
 	for _, row := range e.runtime.Roster().Rows {
-		active[row.ID] = row.State == compose.Active
+		rows[row.ID] = row
 	}
-	sentries := map[compose.ID]sentry{}
 	for _, k := range sortedKeys(e.live.mounted) {
 		m := e.live.mounted[k]
-		if active[m.id] && m.probed != m.plugin.content {
-			m.probed, m.failing = m.plugin.content, e.probe(ctx, m.plugin)
-			if m.failing != "" {
-				e.say(ctx, view.Notice{From: m.plugin.file.Name, Text: m.failing, Warn: true})
-			}
+		row := rows[m.id]
+		if row == nil || row.State != compose.Active || m.probed == row.Loads {
+			continue
 		}
+		m.failing = e.probe(ctx, m.plugin)
+		m.probed = row.Loads
+		if m.failing != "" {
+			e.say(ctx, view.Notice{From: m.plugin.file.Name, Text: m.failing, Warn: true})
+		}
+	}
+	e.post()
+	e.count(nil)
+}
+
+// post makes sentries of the fail_closed plugins as they are to run: before they
+// load, so that a new one is missed until its probes were driven. It needs live.mu.
+func (e *Engine) post() {
+	sentries := map[compose.ID]sentry{}
+	for _, m := range e.live.mounted {
 		if m.plugin.failClosed() {
-			sentries[m.id] = sentry{m.plugin.file.Name, m.plugin.guards(), m.failing}
+			sentries[m.id] = sentry{
+				plugin: m.plugin.file.Name, topics: m.plugin.guards(),
+				probes: m.plugin.probes(), proved: m.probed, failing: m.failing,
+			}
 		}
 	}
 	e.sentries.Store(&sentries)
-	e.count(e.runtime.Roster())
 }
+
+func (pl plugin) probes() bool { return pl.prog != nil && len(pl.prog.Decl().Probes) > 0 }
 
 // count finds the sentries that are not at their post. The composition calls it
 // after each settle, before any event that waited for it goes on: a plugin that
-// gets stuck or loses its provider is missed at once.
-func (e *Engine) count(roster *compose.Roster) {
+// gets stuck or loses its provider is missed at once, one that was loaded again
+// until its probes were driven. It always counts the newest roster, so that of
+// two counts the later one holds.
+func (e *Engine) count(*compose.Roster) {
+	e.live.proving.mu.Lock()
+	defer e.live.proving.mu.Unlock()
 	sentries := e.sentries.Load()
 	if sentries == nil {
 		return
 	}
 	var absent []absence
+	unproved := false
 	closed := map[string]*bus.Refusal{}
-	for _, row := range roster.Rows {
+	for _, row := range e.runtime.Roster().Rows {
 		s, posted := (*sentries)[row.ID]
 		why := ""
 		if posted {
 			why = s.absentBecause(row)
+			unproved = unproved || s.unproved(row)
 		}
 		if why == "" {
 			continue
@@ -83,6 +117,51 @@ func (e *Engine) count(roster *compose.Roster) {
 	}
 	e.absent.Store(&absent)
 	e.closed.Store(&closed)
+	if unproved {
+		e.prove()
+	}
+}
+
+// prove has the probes driven on a goroutine of the engine: whoever counts must
+// not wait for plugins. It needs proving.mu.
+func (e *Engine) prove() {
+	p := &e.live.proving
+	if p.life == nil || p.asked {
+		return
+	}
+	p.asked = true
+	life := p.life
+	p.driven.Go(func() {
+		e.live.mu.Lock() // a look at the disk that is under way drives them itself
+		defer e.live.mu.Unlock()
+		p.mu.Lock()
+		p.asked = false
+		p.mu.Unlock()
+		if life.Err() == nil {
+			e.guard(life)
+		}
+	})
+}
+
+// beginProving lets counts ask for probes until life ends.
+func (e *Engine) beginProving(life context.Context) {
+	e.live.proving.mu.Lock()
+	e.live.proving.life = life
+	e.live.proving.mu.Unlock()
+	e.count(nil) // what changed since the start
+}
+
+// endProving waits for the probes that are being driven; its life has ended.
+func (e *Engine) endProving() {
+	e.live.proving.mu.Lock()
+	e.live.proving.life = nil
+	e.live.proving.mu.Unlock()
+	e.live.proving.driven.Wait()
+}
+
+// unproved tells whether the plugin stands and nobody has driven its probes.
+func (s sentry) unproved(row *compose.Row) bool {
+	return s.probes && row.State == compose.Active && row.Loads != s.proved
 }
 
 // absentBecause says why a sentry is not there to decide; "" when it is, or when
@@ -95,6 +174,8 @@ func (s sentry) absentBecause(row *compose.Row) string {
 		return "failed (" + row.Reason + ")"
 	case row.State != compose.Active:
 		return "is " + string(row.State) + " (" + row.Reason + ")"
+	case s.unproved(row):
+		return "was loaded again and its probes have not been driven yet"
 	}
 	return s.failing
 }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"starling/bus/compose"
 	"starling/bus/view"
@@ -20,8 +23,8 @@ type mounted struct {
 	id     compose.ID
 	plugin plugin  // as it runs
 	before *plugin // the version before it that was active; nil for none
-	// probed is the content whose probes ran, failing what went otherwise.
-	probed  trust.Digest
+	// probed is the load whose probes were driven, failing what went otherwise.
+	probed  uint64
 	failing string
 }
 
@@ -34,6 +37,10 @@ type live struct {
 	pending bool // something changed that waits for a turn to end
 	// realms are the shared realms of host keys that have a registry.
 	realms map[string]bool
+	// tended: a process that outlived its run is waited for, or what it left on
+	// the disk is looked at.
+	tended  atomic.Bool
+	proving proving
 }
 
 // key of a plugin: a file that takes another's place is another plugin.
@@ -127,6 +134,9 @@ func (e *Engine) changed(ctx context.Context) {
 // follow makes the changes that may be made unasked.
 func (e *Engine) follow(ctx context.Context) {
 	c, err := e.sync(ctx, false)
+	if ctx.Err() != nil {
+		return // the engine ends
+	}
 	if err != nil {
 		e.say(ctx, view.Notice{Text: "plugins: " + err.Error(), Warn: true})
 		return
@@ -136,8 +146,8 @@ func (e *Engine) follow(ctx context.Context) {
 	}
 }
 
-// between runs where a run may change plugins: before each turn and after it.
-func (e *Engine) between(ctx context.Context) {
+// edits makes the changes that waited for the end of a turn.
+func (e *Engine) edits(ctx context.Context) {
 	e.live.mu.Lock()
 	pending := e.live.pending
 	e.live.pending = false
@@ -147,12 +157,84 @@ func (e *Engine) between(ctx context.Context) {
 	}
 }
 
+// between is the end of a run, while it still counts as alive: what it left on
+// the disk is looked at now. Seen a moment later, it would pass for the work of
+// a person.
+func (e *Engine) between(ctx context.Context) {
+	if e.options.Host == "eval" {
+		return // a trial runs what it was started with
+	}
+	outlived := e.startsProcesses()
+	e.look(context.WithoutCancel(ctx)) // a run that was cancelled left things too
+	if outlived {
+		e.tend()
+	}
+}
+
+// look makes or holds what changed since the files were read last.
+func (e *Engine) look(ctx context.Context) {
+	e.live.mu.Lock()
+	same := !e.live.pending && e.source.same()
+	e.live.pending = false
+	e.live.mu.Unlock()
+	if !same {
+		e.follow(ctx)
+	}
+}
+
+const (
+	// tendEvery is how often it is looked whether processes of a run are alive.
+	tendEvery = 50 * time.Millisecond
+	// tendQuiet is how long none must have been seen: one that a plugin does not
+	// wait for may be about to start.
+	tendQuiet = 250 * time.Millisecond
+)
+
+// tend has a look at the disk when the last process that outlives the run ended.
+// Until it was taken, a change may be the work of that process.
+func (e *Engine) tend() {
+	if e.watch == nil || e.live.tended.Swap(true) {
+		return
+	}
+	e.watch.while(func(life context.Context) {
+		defer e.live.tended.Store(false)
+		tick := time.NewTicker(tendEvery)
+		defer tick.Stop()
+		for quiet := time.Duration(0); quiet < tendQuiet; quiet += tendEvery {
+			select {
+			case <-life.Done():
+				return
+			case <-tick.C:
+			}
+			if e.runs.Load() > 0 || e.processes() {
+				quiet = 0
+			}
+		}
+		e.look(life)
+	})
+}
+
+// startsProcesses tells whether a process may outlive a run.
+func (e *Engine) startsProcesses() bool {
+	e.live.mu.Lock()
+	defer e.live.mu.Unlock()
+	for _, m := range e.live.mounted {
+		runs := func(w trust.Word) bool { return w.Kind == trust.Exec }
+		if m.plugin.runs() && slices.ContainsFunc(m.plugin.words(), runs) {
+			return true
+		}
+	}
+	return e.processes()
+}
+
 // alive tells whether a run, or a process one started, is alive: then a changed
 // file may be the model's work.
 func (e *Engine) alive() bool {
-	if e.runs.Load() > 0 {
-		return true
-	}
+	return e.runs.Load() > 0 || e.live.tended.Load() || e.processes()
+}
+
+// processes tells whether one is running.
+func (e *Engine) processes() bool {
 	for _, p := range e.shell.List() {
 		if p.Running {
 			return true
@@ -165,6 +247,7 @@ func (e *Engine) alive() bool {
 // file is gone. Its error says why the change is not made.
 func (e *Engine) unasked(old *mounted, next *plugin) error {
 	ran := old != nil && old.plugin.runs()
+	goes := next == nil || next.file.Off != "" // from what runs
 	switch {
 	case !ran && (next == nil || !next.runs()):
 		return nil // nothing that runs is touched
@@ -172,17 +255,24 @@ func (e *Engine) unasked(old *mounted, next *plugin) error {
 		return errors.New("its file changed and this version is not approved; the approved one goes on")
 	case e.alive() && !e.options.TrustEdits:
 		return errors.New("it changed while a run is alive; not loaded (with --trust-edits edits are loaded between turns)")
-	case next == nil || next.err != nil || next.file.Off != "":
+	case e.alive() && ran && goes && old.plugin.failClosed():
+		return errors.New("it was taken away while a run is alive and it is fail_closed, which needs a person; it goes on")
+	case goes || next.err != nil:
 		return nil
 	}
 	var had trust.Words
 	if ran {
 		had = old.plugin.words()
 	}
-	if added := trust.Added(had, next.words()); len(added) > 0 && (old != nil || e.alive()) {
-		return fmt.Errorf("this version also asks for %s, which needs a person; start again to load it", strings.Join(added.Strings(), ", "))
+	added := trust.Added(had, next.words())
+	switch list := strings.Join(added.Strings(), ", "); {
+	case len(added) == 0:
+		return nil
+	case old == nil:
+		return fmt.Errorf("it is new and asks for %s, which needs a person; start again to load it", list)
+	default:
+		return fmt.Errorf("this version also asks for %s, which needs a person; start again to load it", list)
 	}
-	return nil
 }
 
 func (pl plugin) words() trust.Words {
@@ -231,8 +321,10 @@ func (e *Engine) adopt(next composition) error {
 	return e.isolateHost(next)
 }
 
-// settled waits for the composition and looks at its guards again.
+// settled waits for the composition and looks at its guards again. It needs
+// live.mu.
 func (e *Engine) settled(ctx context.Context) error {
+	e.post()
 	if err := e.runtime.Settle(ctx); err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ def apply(ctx):
 		}
 	}
 	// A stdin that is no terminal is no answer and stores nothing.
-	answer, err := w.Ask(strings.NewReader("y\n"), os.Stderr, false)
+	answer, err := w.Ask(context.Background(), strings.NewReader("y\n"), os.Stderr, false)
 	if err != nil || answer != trust.NoAnswer {
 		t.Errorf("%q %v", answer, err)
 	}
@@ -165,6 +165,14 @@ func TestFailClosedAbsence(t *testing.T) {
 		{"prompt only", head + "inject = [\"nothing\"]\ndef apply(ctx): on(\"agent/prompt\", lambda e: None)\n", "prompt"},
 		{"computed", head + "inject = [\"nothing\"]\ndef apply(ctx): on(\"agent/\" + ctx.name, lambda e: None)\n", "prompt"},
 		{"unreadable", head + "def apply(ctx)\n", "prompt"},
+		{"unreadable, in one line with others", "x = 1; fail_closed = True\ndef apply(ctx)\n", "prompt"},
+		{"unreadable, with a mark and carriage returns", "\xef\xbb\xbffail_closed = True\r\ndef apply(ctx)\r\n", "prompt"},
+		{"unreadable, in two lines", "fail_closed = \\\n    True\ndef apply(ctx)\n", "prompt"},
+		{"unreadable, computed", "fail_closed = not False\ndef apply(ctx): pass\n", "prompt"},
+		{"unreadable, in sixteen bits", "\xff\xfe" + strings.Join(strings.Split("fail_closed = True\n", ""), "\x00") + "\x00", "prompt"},
+		{"unreadable, said twice", "fail_closed = False\nfail_closed = True\ndef apply(ctx): pass\n", "prompt"},
+		{"unreadable and open", "fail_closed = False\nx = fail_closed == True\ndef apply(ctx)\n", ""},
+		{"unreadable with a remark", "# fail_closed = True\ndef apply(ctx)\n", ""},
 		{"a probe that goes otherwise", head + "probes = [{\"tool\": \"write\", \"arguments\": {\"path\": \"x\", \"content\": \"1\"}, \"expect\": \"blocked\"}]\ndef apply(ctx): on(\"agent/tool-call\", lambda e: None)\n", "tool"},
 		{"guards nothing", head + "inject = [\"nothing\"]\ndef apply(ctx): on(\"agent/run-end\", lambda e: None)\n", ""},
 		{"switched off", head + "inject = [\"nothing\"]\ndef apply(ctx): on(\"agent/tool-call\", lambda e: None)\n", "off"},

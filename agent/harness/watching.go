@@ -21,16 +21,20 @@ const watchAfter = 300 * time.Millisecond
 type watching struct {
 	engine *Engine
 	timer  *time.Timer
+	life   context.Context // until close
+	end    context.CancelFunc
+	others sync.WaitGroup // what runs as long
 
 	mu      sync.Mutex
 	watcher *watch.Watcher
 	closed  bool
 	done    chan struct{} // closed when the loop ended; nil before it began
-	cancel  context.CancelFunc
 }
 
 func newWatching(e *Engine) *watching {
 	w := &watching{engine: e}
+	w.life, w.end = context.WithCancel(context.Background())
+	e.beginProving(w.life)
 	if e.options.Host == "eval" {
 		return w // a trial runs what it was started with
 	}
@@ -47,17 +51,25 @@ func (w *watching) begin() {
 	}
 	e := w.engine
 	watcher, err := watch.New(watch.Options{
-		Dirs: e.pluginDirs(), Files: e.watchedFiles,
+		Dirs: e.options.pluginDirs(), Files: e.watchedFiles,
 		Log: func(text string) { e.say(context.Background(), view.Notice{Text: text, Warn: true}) },
 	})
 	if err != nil {
 		e.say(context.Background(), view.Notice{Text: "plugins are not watched: " + err.Error(), Warn: true})
 		return
 	}
-	var ctx context.Context
-	ctx, w.cancel = context.WithCancel(context.Background())
 	w.watcher, w.done = watcher, make(chan struct{})
-	go w.loop(ctx)
+	go w.loop(w.life)
+}
+
+// while runs f beside the engine: its context ends when the engine does, which
+// waits for it.
+func (w *watching) while(f func(life context.Context)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.others.Go(func() { f(w.life) })
+	}
 }
 
 func (w *watching) loop(ctx context.Context) {
@@ -76,37 +88,43 @@ func (w *watching) close() {
 	}
 	w.mu.Lock()
 	w.closed = true
-	watcher, done, cancel := w.watcher, w.done, w.cancel
+	watcher, done := w.watcher, w.done
 	w.mu.Unlock()
+	w.end()
+	w.engine.endProving()
+	w.others.Wait()
 	if watcher == nil {
 		return
 	}
 	watcher.Close()
-	cancel()
 	<-done
 }
 
 // pluginDirs are the folders in which every .star file may be a plugin.
-func (e *Engine) pluginDirs() []string {
+func (o Options) pluginDirs() []string {
 	var dirs []string
-	if e.options.NoPlugins {
+	if o.NoPlugins {
 		return dirs
 	}
-	if e.options.Home != "" {
-		dirs = append(dirs, filepath.Join(e.options.Home, "plugins"))
+	if o.Home != "" {
+		dirs = append(dirs, filepath.Join(o.Home, "plugins"))
 	}
-	return append(dirs, filepath.Join(e.options.Workspace, ".starling", "plugins"))
+	return append(dirs, filepath.Join(o.Workspace, ".starling", "plugins"))
+}
+
+// compositionFiles are the plugins.json of home and workspace.
+func (o Options) compositionFiles() []string {
+	var files []string
+	for _, dir := range o.pluginDirs() {
+		files = append(files, filepath.Join(filepath.Dir(dir), "plugins.json"))
+	}
+	return files
 }
 
 // watchedFiles are the other files that decide what runs: those of --plugin, what
 // they load, plugins.json and settings files.
 func (e *Engine) watchedFiles() []string {
-	var files []string
-	for _, root := range []string{e.options.Home, filepath.Join(e.options.Workspace, ".starling")} {
-		if root != "" && !e.options.NoPlugins {
-			files = append(files, filepath.Join(root, "plugins.json"))
-		}
-	}
+	files := e.options.compositionFiles()
 	for _, pl := range e.current.Load().plugins {
 		files = append(files, pl.file.Path)
 		if pl.file.Dir != "" {
@@ -114,7 +132,7 @@ func (e *Engine) watchedFiles() []string {
 				files = append(files, filepath.Join(pl.file.Dir, filepath.FromSlash(name)))
 			}
 		}
-		for _, dir := range e.pluginDirs() {
+		for _, dir := range e.options.pluginDirs() {
 			files = append(files, filepath.Join(dir, pl.file.Name+".json"))
 		}
 	}
@@ -129,7 +147,7 @@ func (e *Engine) turns() compose.Component {
 		Apply: func(s *compose.Scope) error {
 			compose.On(s, bus.PortOf(e.bus, event.TurnStart), bus.Listener[event.TurnStartEvent, bus.None]{
 				Do: func(ctx context.Context, _ *event.TurnStartEvent) (*bus.None, error) {
-					e.between(ctx)
+					e.edits(ctx)
 					return nil, nil
 				},
 			})
