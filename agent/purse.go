@@ -59,7 +59,7 @@ func (p *Purse) Over() (limit Limit, why string) {
 	case p.caps.Tokens > 0 && n >= p.caps.Tokens:
 		return LimitTokens, fmt.Sprintf("the session reached its limit of %d tokens (it used %d)", p.caps.Tokens, n)
 	case p.caps.Cost > 0 && spent.Cost >= p.caps.Cost:
-		return LimitCost, fmt.Sprintf("the session reached its limit of $%.2f (it spent $%.2f)", p.caps.Cost, spent.Cost)
+		return LimitCost, fmt.Sprintf("the session reached its limit of $%.4g (it spent $%.4g)", p.caps.Cost, spent.Cost)
 	}
 	return "", ""
 }

@@ -25,7 +25,7 @@ func TestPurse(t *testing.T) {
 		"half the tokens": {agent.Caps{Tokens: 100}, chat.Usage{Input: 20, Output: 15, CacheRead: 10, CacheWrite: 5, Cost: 9}, "0.5 true  "},
 		"the nearest cap": {agent.Caps{Tokens: 100, Cost: 2}, chat.Usage{Input: 10, Cost: 1.5}, "0.75 true  "},
 		"tokens":          {agent.Caps{Tokens: 100}, chat.Usage{Output: 100}, "1 true tokens the session reached its limit of 100 tokens (it used 100)"},
-		"cost":            {agent.Caps{Tokens: 100, Cost: 2}, chat.Usage{Output: 1, Cost: 2.5}, "1 true cost the session reached its limit of $2.00 (it spent $2.50)"},
+		"cost":            {agent.Caps{Tokens: 100, Cost: 2}, chat.Usage{Output: 1, Cost: 2.5}, "1 true cost the session reached its limit of $2 (it spent $2.5)"},
 	} {
 		p := agent.NewPurse(c.caps)
 		p.Spend(c.spend)
@@ -66,8 +66,8 @@ func TestLimitsAreNamed(t *testing.T) {
 		why     string
 	}{
 		"tokens":            {agent.Caps{Tokens: 25}, chat.Usage{}, agent.LimitTokens, 3, "25 tokens (it used 30)"},
-		"cost":              {agent.Caps{Cost: 0.5, Tokens: 1000}, chat.Usage{}, agent.LimitCost, 2, "$0.50 (it spent $0.50)"},
-		"cost with plugins": {agent.Caps{Cost: 0.5}, chat.Usage{Cost: 0.25}, agent.LimitCost, 1, "$0.50 (it spent $0.50)"},
+		"cost":              {agent.Caps{Cost: 0.5, Tokens: 1000}, chat.Usage{}, agent.LimitCost, 2, "$0.5 (it spent $0.5)"},
+		"cost with plugins": {agent.Caps{Cost: 0.5}, chat.Usage{Cost: 0.25}, agent.LimitCost, 1, "$0.5 (it spent $0.5)"},
 		"turns":             {agent.Caps{Tokens: 1000}, chat.Usage{}, agent.LimitTurns, 5, "5 turns"},
 	} {
 		purse := agent.NewPurse(c.caps)

@@ -9,6 +9,7 @@ import (
 
 	"starling/agent"
 	"starling/agent/prompt"
+	"starling/agent/provider"
 	"starling/bus"
 	"starling/bus/chat"
 	"starling/bus/compose"
@@ -43,12 +44,18 @@ type Engine struct {
 	live     live
 	watch    *watching
 	runs     atomic.Int64 // that are alive
-	told     atomic.Bool  // that no model is configured
-	current  atomic.Pointer[composition]
-	emitted  atomic.Pointer[map[string]bool]
-	sentries atomic.Pointer[map[compose.ID]sentry]
-	absent   atomic.Pointer[[]absence]
-	closed   atomic.Pointer[map[string]*bus.Refusal]
+	models   *models
+	record   *record // nil until the agent is made
+	texts    prompt.Texts
+	composed atomic.Pointer[string] // the system prompt as it was composed last
+	// greetings are lines for the person before the first prompt.
+	greetings []string
+	queue     promptQueue
+	current   atomic.Pointer[composition]
+	emitted   atomic.Pointer[map[string]bool]
+	sentries  atomic.Pointer[map[compose.ID]sentry]
+	absent    atomic.Pointer[[]absence]
+	closed    atomic.Pointer[map[string]*bus.Refusal]
 }
 
 // New starts an engine: it mounts the host, the components and every plugin that
@@ -56,10 +63,6 @@ type Engine struct {
 // when a fail_closed plugin is not there.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	o = o.withDefaults()
-	name, model, err := o.model()
-	if err != nil {
-		return nil, err
-	}
 	store, storeErr := trust.Open(o.Home, o.Now)
 	src := &source{options: o, store: store}
 	found, err := src.read()
@@ -76,16 +79,16 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	log, deaths, journalErr := openJournal(o, jail, found)
 	found.quarantine(deaths)
 	e := newEngine(o, jail, src, log)
-	e.agent = agent.New(agent.Options{
-		Bus: e.bus, Tools: e.tools, Provider: model, Model: name, MaxTurns: o.MaxTurns,
-		System: e.systemPrompt, Settle: e.runtime.Settle, Now: o.Now, Notice: e.notice,
-	})
-	for _, err := range []error{storeErr, journalErr} {
+	for _, err := range []error{storeErr, journalErr, e.models.faults} {
 		if err != nil {
 			e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
 		}
 	}
-	if err := e.start(ctx, found); err != nil {
+	err = e.prepare(ctx)
+	if err == nil {
+		err = e.start(ctx, found)
+	}
+	if err != nil {
 		return nil, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
 	}
 	e.tellAbout(ctx, found)
@@ -102,6 +105,7 @@ func newEngine(o Options, jail *trust.Jail, src *source, log *journal.Journal) *
 		Dir: o.Workspace, Outside: o.Workspace, Env: o.Environ, Now: o.Now,
 		Keep: func(name string) bool { return !trust.IsKeyVariable(name) },
 	})
+	e.models = newModels(o, e.shell, agent.NewPurse(agent.Caps{Cost: o.MaxCost}))
 	e.notices = newNotices(e.bus, o.Notify)
 	e.logs = newLogs(o.Home, o.Now)
 	e.system = bus.PortOf(e.bus, event.SystemPrompt)
@@ -114,6 +118,7 @@ func newEngine(o Options, jail *trust.Jail, src *source, log *journal.Journal) *
 	e.binder = bind.New(bind.Host{
 		Bus: e.bus, Name: o.Host, Cwd: o.Cwd, Workspace: o.Workspace, Home: o.Home, UserHome: o.UserHome,
 		Now: o.Now, LookupEnv: o.LookupEnv, Shell: e.shell, Journal: log, Log: e.logs.line,
+		Models: e.models, Prompt: e.queue.put, Info: e.info(), Record: e.keep,
 		Notify: func(ctx context.Context, from, text string, warn bool) {
 			e.say(ctx, view.Notice{From: from, Text: text, Warn: warn})
 		},
@@ -126,9 +131,45 @@ func newEngine(o Options, jail *trust.Jail, src *source, log *journal.Journal) *
 	return e
 }
 
+// prepare makes the agent: its model, the texts it is told and the conversation
+// it goes on with.
+func (e *Engine) prepare(ctx context.Context) error {
+	o := e.options
+	b, err := e.models.get(o.Model)
+	if err != nil {
+		return fmt.Errorf("--model: %w", err)
+	}
+	level, note, err := b.think(o.Think)
+	if err != nil {
+		return fmt.Errorf("--think: %w", err)
+	}
+	e.greetings = append(e.greetings, b.note, note)
+	if !o.NoContext {
+		e.texts = prompt.Gather(prompt.Places{Home: o.Home, UserHome: o.UserHome, Workspace: o.Workspace, Cwd: o.Cwd})
+		e.greetings = append(append(e.greetings, e.texts.Notices...), e.texts.Listed())
+	}
+	record, messages, err := newRecord(e)
+	if err != nil {
+		return err
+	}
+	e.record = record
+	e.agent = agent.New(agent.Options{
+		Bus: e.bus, Tools: e.tools, Provider: b.provider, Model: b.name, Thinking: level, Models: e.route,
+		MaxTurns: o.MaxTurns, Purse: e.models.purse, System: e.systemPrompt, Settle: e.runtime.Settle,
+		Now: o.Now, Notice: e.notice, Tick: o.Host == "headless", Transcript: messages, Appended: record.append,
+	})
+	return nil
+}
+
+// route makes the model a plugin named for a request.
+func (e *Engine) route(_ context.Context, name string) (provider.Provider, string, error) {
+	b, err := e.models.get(name)
+	return b.provider, b.name, err
+}
+
 // start brings up the host, the components and the plugins, and waits for them.
 func (e *Engine) start(ctx context.Context, found composition) error {
-	components := []compose.Component{hostOf(e.registry, e.jail), e.turns()}
+	components := []compose.Component{hostOf(e.registry, e.jail, e.texts.Skills), e.turns()}
 	for i, c := range e.options.Components {
 		c.Position = bus.At(bus.ClassEmbedded, i, c.Name)
 		components = append(components, c)
@@ -213,28 +254,71 @@ func (e *Engine) notice(ctx context.Context, text string) {
 	e.say(ctx, view.Notice{Text: text})
 }
 
-// systemPrompt composes the system prompt through code/system-prompt.
+// systemPrompt composes the system prompt: base, instruction files, skills, what
+// was added, and what plugins make of it.
 func (e *Engine) systemPrompt(ctx context.Context) string {
-	ev := event.SystemPromptEvent{Text: prompt.Base(e.options.Workspace)}
+	base := prompt.Base(e.options.Workspace)
+	if e.options.System != "" {
+		base = e.options.System
+	}
+	ev := event.SystemPromptEvent{Text: prompt.Compose(base, e.texts.Instructions, e.texts.Skills, e.options.AppendSystem)}
 	e.system.Send(ctx, &ev)
+	e.composed.Store(&ev.Text)
 	return ev.Text
 }
 
-// Prompt runs one prompt to its outcome.
+// Prompt runs one prompt to its outcome, and then what plugins queued meanwhile.
 func (e *Engine) Prompt(ctx context.Context, text string) view.Outcome {
-	if e.options.Model == "" && !e.told.Swap(true) {
-		e.notice(ctx, "no model is configured: the built-in offline demo answers; --model script:FILE plays a scenario of your own")
-	}
+	e.greet(ctx)
 	e.runs.Add(1)
+	e.record.begin(ctx)
 	o := e.agent.Run(ctx, text)
+	for n := 0; o.Stop == agent.StopEnd; n++ {
+		next, ok := e.queue.take(n)
+		if !ok {
+			break
+		}
+		e.say(ctx, view.Notice{From: next.plugin, Text: "prompt: " + next.text})
+		o = e.agent.Run(ctx, next.text)
+	}
+	for _, dropped := range e.queue.drop() {
+		e.say(ctx, view.Notice{From: dropped.plugin, Text: "its prompt was not run: " + dropped.text, Warn: true})
+	}
 	e.between(ctx)
 	e.runs.Add(-1)
-	if err := e.binder.Flush(); err != nil {
-		e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
+	for _, err := range []error{e.binder.Flush(), e.record.flush()} {
+		if err != nil {
+			e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
+		}
 	}
-	return view.Outcome{
+	return e.outcome(o)
+}
+
+// SessionID is what Options.Resume takes; empty when nothing is recorded.
+func (e *Engine) SessionID() string {
+	info, _ := e.record.info()
+	return info.ID
+}
+
+func (e *Engine) outcome(o agent.Outcome) view.Outcome {
+	v := view.Outcome{
 		Stop: string(o.Stop), Why: o.StopWhy, Text: o.Text, Turns: o.Turns, Usage: o.Usage, Denied: o.Denied,
 	}
+	v.Session = e.SessionID()
+	if err := e.record.unsaved(); err != nil {
+		v.Unsaved = err.Error()
+	}
+	return v
+}
+
+// greet tells once what the first prompt is answered with.
+func (e *Engine) greet(ctx context.Context) {
+	for _, line := range e.greetings {
+		if line != "" {
+			e.notice(ctx, line)
+		}
+	}
+	e.greetings = nil
 }
 
 // Transcript returns the conversation so far; it is read-only.
@@ -300,8 +384,14 @@ func (e *Engine) Close(ctx context.Context) error {
 	if e.watch != nil {
 		e.watch.close()
 	}
+	if e.record != nil {
+		e.record.end(ctx)
+	}
 	errs := []error{e.shut(ctx), e.shell.Close(ctx)}
 	e.notices.close()
+	if e.record != nil {
+		errs = append(errs, e.record.close())
+	}
 	errs = append(errs, e.binder.Flush(), e.binder.Close(), e.journal.Close(), e.logs.close(), e.jail.Close())
 	return errors.Join(errs...)
 }

@@ -3,6 +3,7 @@ package harness
 import (
 	"slices"
 
+	"starling/agent/prompt"
 	"starling/bus"
 	"starling/bus/compose"
 	"starling/bus/spec"
@@ -20,7 +21,7 @@ func hostComponent() compose.Component {
 }
 
 // hostOf is the host with its services and built-in tools.
-func hostOf(reg *spec.Registries, jail *trust.Jail) compose.Component {
+func hostOf(reg *spec.Registries, jail *trust.Jail, skills []prompt.Skill) compose.Component {
 	c := hostComponent()
 	c.Apply = func(s *compose.Scope) error {
 		for key, registry := range reg.ByKey() {
@@ -29,7 +30,11 @@ func hostOf(reg *spec.Registries, jail *trust.Jail) compose.Component {
 			}
 		}
 		files := fs.New(jail)
-		for _, t := range []spec.Tool{files.Read(), files.Write()} {
+		builtin := []spec.Tool{files.Read(), files.Write()}
+		if len(skills) > 0 {
+			builtin = append(builtin, prompt.SkillTool(func() []prompt.Skill { return skills }))
+		}
+		for _, t := range builtin {
 			compose.Register(s, reg.Tools.Slot(), "tool "+t.Name, t)
 		}
 		return nil

@@ -33,10 +33,23 @@ type Options struct {
 	// TrustEdits loads edits of files that were running, also while a run is
 	// alive.
 	TrustEdits bool
-	// Model is a name or script:FILE; "" is the built-in demo.
+	// Model is a name, demo or script:FILE; "" is the first of models.json, else
+	// that of a known key variable, else the built-in demo.
 	Model string
+	// Think is the thinking level; "" leaves it to the model.
+	Think string
 	// MaxTurns of a run; 0 is the default of the loop.
 	MaxTurns int
+	// MaxCost of all requests together, in US dollars; 0 is no cap.
+	MaxCost float64
+	// System replaces the base of the system prompt, AppendSystem comes behind it.
+	System, AppendSystem string
+	// NoContext leaves out instruction files and skills.
+	NoContext bool
+	// Resume is the session to go on with: ID, a prefix of it, "last", each with
+	// :MESSAGE; Continue goes on with the newest of the current folder.
+	Resume   string
+	Continue bool
 	// LookupEnv reads a variable of the process; nil finds none.
 	LookupEnv func(name string) (string, bool)
 	// Environ is the environment of commands, NAME=VALUE; key variables in it are

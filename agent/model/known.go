@@ -35,7 +35,7 @@ func FromEnvironment(env func(string) string) (m Model, note string, ok bool) {
 			continue
 		}
 		m := k.modelOf(k.model, env)
-		return m, fmt.Sprintf("no model is configured: %s is set, so %s answers (another one: --model %s/ID, or starling model add)",
+		return m, fmt.Sprintf("no model is configured: %s is set, so %s answers (another one: --model %s/ID, or models.json)",
 			k.variable, m.FullName(), k.provider), true
 	}
 	return Model{}, "", false

@@ -52,7 +52,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%q: got %s, %v; want %s", name, m.FullName(), err, want)
 		}
 	}
-	if _, err := model.Resolve("x", nil); err == nil || !strings.Contains(err.Error(), "starling model add") {
+	if _, err := model.Resolve("x", nil); err == nil || !strings.Contains(err.Error(), "models.json") {
 		t.Errorf("no models: %v", err)
 	}
 }

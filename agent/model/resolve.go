@@ -19,7 +19,7 @@ func Resolve(name string, models []Model) (Model, error) {
 		return Model{}, fmt.Errorf("model %q: the name is empty", name)
 	}
 	if len(models) == 0 {
-		return Model{}, fmt.Errorf("model %q: no models are configured; add one with: starling model add", name)
+		return Model{}, fmt.Errorf("model %q: no models are configured; name a server in models.json (docs/models.md)", name)
 	}
 	for _, step := range []func(n string) bool{
 		func(n string) bool { return n == name },

@@ -62,7 +62,6 @@ func InFamily(name string) bool {
 var later = []string{
 	"agent/compact", "agent/compacted", "agent/child-start", "agent/child-end",
 	"code/permission", "code/question", "code/answer", "code/process-exit", "code/file-change",
-	"code/session-start", "code/session-end",
 	"eval/trial-start", "eval/trial-end",
 }
 
@@ -81,6 +80,7 @@ func Names() []string {
 	names := []string{
 		SystemPrompt.Name(), Prompt.Name(), RunStart.Name(), TurnStart.Name(), Request.Name(), Stream.Name(),
 		Message.Name(), ToolCall.Name(), ToolProgress.Name(), ToolResult.Name(), TurnEnd.Name(), RunEnd.Name(), Notice.Name(),
+		SessionStart.Name(), SessionEnd.Name(),
 		ProviderError.Name(), Tick.Name(),
 	}
 	sort.Strings(names)

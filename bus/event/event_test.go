@@ -314,6 +314,8 @@ func TestLaws(t *testing.T) {
 		"code/notice emit":                   event.Notice,
 		"agent/provider-error fields":        event.ProviderError,
 		"code/tick emit":                     event.Tick,
+		"code/session-start emit":            event.SessionStart,
+		"code/session-end emit":              event.SessionEnd,
 		"my/event emit":                      event.CustomTopic("my/event"),
 	}
 	var names []string

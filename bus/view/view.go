@@ -33,6 +33,10 @@ type Outcome struct {
 	Usage chat.Usage `json:"usage"`
 	// Denied counts the tool calls that were refused.
 	Denied int `json:"denied"`
+	// Session is the id of the recorded session; empty without one.
+	Session string `json:"session,omitempty"`
+	// Unsaved is why the session is not on disk as a whole; empty when it is.
+	Unsaved string `json:"unsaved,omitempty"`
 }
 
 // Notice is one line for the person.

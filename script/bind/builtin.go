@@ -147,7 +147,11 @@ func (p *Plugin) guarded(b builtin) func(*starlark.Thread, *starlark.Builtin, st
 		if b.service != "" && !p.injects(b.service) {
 			return nil, fmt.Errorf("%s needs %q in inject", b.name, b.service)
 		}
-		return b.run(p, c, args, kwargs)
+		v, err := b.run(p, c, args, kwargs)
+		if recordedWords[b.name] {
+			p.keep(c.Context(), b.name, v, err)
+		}
+		return v, err
 	}
 }
 

@@ -35,6 +35,8 @@ func subscribers() map[string]subscriber {
 		event.TurnEnd.Name():      listen(event.TurnEnd, decodeTurnEnd),
 		event.RunEnd.Name():       observe(event.RunEnd),
 		event.Notice.Name():       observe(event.Notice),
+		event.SessionStart.Name(): observe(event.SessionStart),
+		event.SessionEnd.Name():   observe(event.SessionEnd),
 
 		event.ProviderError.Name(): listen(event.ProviderError, decodeProviderError),
 		event.Tick.Name():          observe(event.Tick),

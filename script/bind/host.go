@@ -2,6 +2,7 @@ package bind
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -25,6 +26,7 @@ type Binder struct {
 	jails    jails
 	states   *states
 	guards   *guards
+	calls    callCounts    // for the plugin record
 	room     chan struct{} // of requests to models that run together
 	spending spending
 	// folders and realHome are Workspace, UserHome and Home with links resolved.
@@ -94,6 +96,9 @@ type Host struct {
 	// Prompt queues a text like a line a person typed; nil takes none.
 	Prompt func(plugin, text string) error
 	Info   Info
+	// Record keeps what a plugin got from the host: the nth result of a word within
+	// a call. It must not block; nil keeps nothing.
+	Record func(plugin, call, word string, n int, outcome json.RawMessage)
 	// Journal knows which plugin handles what; nil for none.
 	Journal *journal.Journal
 	// Shell runs the commands of exec.

@@ -205,7 +205,7 @@ func (p *Plugin) run(ctx context.Context, info script.CallInfo, fn starlark.Call
 	what := info.String()
 	ctx, entry := p.journalled(p.inChain(ctx, what), what)
 	defer entry.Leave()
-	return p.inst.Call(ctx, info, fn, args, kwargs)
+	return p.inst.Call(p.recorded(ctx, what), info, fn, args, kwargs)
 }
 
 // entered carries the journal's entry to the calls that come out of this one.

@@ -136,8 +136,16 @@ func newApp(args []string, p Process) *ucli.App {
 		OnUsageError:           func(_ *ucli.Context, err error, _ bool) error { return err },
 		Flags: []ucli.Flag{
 			&ucli.StringFlag{Name: "print", Aliases: []string{"p"}, Usage: "run `PROMPT` once and print the answer"},
-			&ucli.StringFlag{Name: "model", Usage: "`NAME` of the model: demo, or script:FILE for a scenario file"},
+			&ucli.StringFlag{Name: "model", Usage: "`NAME` of the model: one of models.json (starling model list), demo, or script:FILE for a scenario file"},
+			&ucli.StringFlag{Name: "think", Usage: "thinking `LEVEL`: off, minimal, low, medium, high, xhigh or max"},
+			&ucli.StringFlag{Name: "resume", Usage: "go on with the session `ID`, a prefix of it, or last; each with :MESSAGE"},
+			&ucli.BoolFlag{Name: "continue", Usage: "go on with the newest session of this folder", DisableDefaultText: true},
+			&ucli.BoolFlag{Name: "sessions", Usage: "list the sessions of this workspace", DisableDefaultText: true},
+			&ucli.StringFlag{Name: "system", Usage: "`TEXT` in the place of the base of the system prompt"},
+			&ucli.StringFlag{Name: "append-system", Usage: "`TEXT` behind the system prompt"},
+			&ucli.BoolFlag{Name: "no-context", Usage: "leave out AGENTS.md files and skills", DisableDefaultText: true},
 			&ucli.IntFlag{Name: "max-turns", Usage: "end a run after `N` turns", DefaultText: strconv.Itoa(agent.DefaultMaxTurns)},
+			&ucli.Float64Flag{Name: "max-cost", Usage: "end a run when its requests cost this many `USD`", DefaultText: "none"},
 			&ucli.StringSliceFlag{Name: "plugin", Usage: "load the plugin at `PATH` too (repeatable, commas); counts as approved"},
 			&ucli.BoolFlag{Name: "no-plugins", Usage: "load no plugin but those of --plugin", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "trust-plugins", Usage: "approve the plugins and settings of this workspace for this run", DisableDefaultText: true},
@@ -150,7 +158,7 @@ func newApp(args []string, p Process) *ucli.App {
 			&ucli.DurationFlag{Name: "timeout", Usage: "end a run after this `TIME`, such as 90s or 10m", DefaultText: "none"},
 			&ucli.BoolFlag{Name: "quiet", Usage: "no progress lines on stderr", DisableDefaultText: true},
 		},
-		Commands: []*ucli.Command{pluginCommand(p)},
+		Commands: []*ucli.Command{pluginCommand(p), modelCommand(p)},
 	}
 	words := ended(args, app.Flags)
 	if words {
@@ -189,7 +197,9 @@ func options(c *ucli.Context, p Process) (harness.Options, error) {
 		Home: p.Home(), UserHome: p.UserHome, Cwd: p.Cwd,
 		Plugins: c.StringSlice("plugin"), NoPlugins: c.Bool("no-plugins"),
 		TrustPlugins: c.Bool("trust-plugins"), TrustEdits: c.Bool("trust-edits"),
-		Model: c.String("model"), MaxTurns: c.Int("max-turns"),
+		Model: c.String("model"), Think: c.String("think"), MaxTurns: c.Int("max-turns"), MaxCost: c.Float64("max-cost"),
+		Resume: c.String("resume"), Continue: c.Bool("continue"),
+		System: c.String("system"), AppendSystem: c.String("append-system"), NoContext: c.Bool("no-context"),
 		LookupEnv: p.LookupEnv, Environ: p.Environ,
 	}
 	if given := c.String("trust-digest"); c.IsSet("trust-digest") {
@@ -201,6 +211,14 @@ func options(c *ucli.Context, p Process) (harness.Options, error) {
 	}
 	if c.IsSet("max-turns") && o.MaxTurns < 1 {
 		return o, usage("--max-turns needs a number of at least 1")
+	}
+	switch {
+	case c.IsSet("max-cost") && o.MaxCost <= 0:
+		return o, usage("--max-cost needs an amount above 0")
+	case c.IsSet("resume") && o.Resume == "":
+		return o, usage("--resume needs the id of a session; --sessions lists them")
+	case o.Continue && o.Resume != "":
+		return o, usage("--resume and --continue name two sessions; give one of them")
 	}
 	return o, nil
 }

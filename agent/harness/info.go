@@ -1,0 +1,99 @@
+package harness
+
+import (
+	"errors"
+	"sync"
+
+	"starling/script/bind"
+)
+
+// info is what plugins read of the session.
+func (e *Engine) info() bind.Info {
+	return bind.Info{
+		SystemPrompt: func() string {
+			if text := e.composed.Load(); text != nil {
+				return *text
+			}
+			return ""
+		},
+		Instructions: func() []bind.TextFile {
+			var list []bind.TextFile
+			for _, i := range e.texts.Instructions {
+				list = append(list, bind.TextFile{Path: i.Path, Text: i.Text})
+			}
+			return list
+		},
+		Skills: func() []bind.SkillInfo {
+			var list []bind.SkillInfo
+			for _, s := range e.texts.Skills {
+				list = append(list, bind.SkillInfo{Name: s.Name, Description: s.Description, Path: s.Path, Project: s.Project})
+			}
+			return list
+		},
+		Tools: func() []bind.ToolInfo {
+			var list []bind.ToolInfo
+			for _, t := range e.tools.List() {
+				list = append(list, bind.ToolInfo{Name: t.Name, Description: t.Description, Snippet: firstLine(t.Description)})
+			}
+			return list
+		},
+		Session: func() (bind.SessionInfo, bool) {
+			if e.record == nil {
+				return bind.SessionInfo{}, false
+			}
+			return e.record.info()
+		},
+	}
+}
+
+func firstLine(text string) string {
+	for i, r := range text {
+		if r == '\n' || r == '.' {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// maxQueued is how many prompts of plugins one prompt of a person may lead to: a
+// plugin that always asks for more ends here.
+const maxQueued = 8
+
+// promptQueue holds the prompts of plugins until the run before them ended.
+type promptQueue struct {
+	mu    sync.Mutex
+	lines []queuedPrompt
+}
+
+type queuedPrompt struct{ plugin, text string }
+
+func (q *promptQueue) put(plugin, text string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.lines) >= maxQueued {
+		return errors.New("too many prompts are queued")
+	}
+	q.lines = append(q.lines, queuedPrompt{plugin, text})
+	return nil
+}
+
+// take returns the next prompt, as long as fewer than maxQueued were run.
+func (q *promptQueue) take(run int) (queuedPrompt, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.lines) == 0 || run >= maxQueued {
+		return queuedPrompt{}, false
+	}
+	next := q.lines[0]
+	q.lines = q.lines[1:]
+	return next, true
+}
+
+// drop empties the queue and returns what was left in it.
+func (q *promptQueue) drop() []queuedPrompt {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left := q.lines
+	q.lines = nil
+	return left
+}

@@ -1,0 +1,253 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"starling/agent"
+	"starling/agent/model"
+	"starling/agent/provider"
+	"starling/agent/provider/openai"
+	"starling/agent/provider/scripted"
+	"starling/bus/chat"
+	"starling/script/bind"
+	"starling/script/discover"
+	"starling/script/scenario"
+	"starling/tools/shell"
+)
+
+const (
+	demoModel    = "demo"
+	scriptPrefix = "script:"
+	// keyTime is how long a command that prints a key may take.
+	keyTime = 30 * time.Second
+)
+
+// models are the models of an engine: those of models.json and of known key
+// variables, and the two that need no server.
+type models struct {
+	options Options
+	known   []model.Model
+	faults  error // of models.json; the models without one count
+	run     model.Run
+	purse   *agent.Purse
+
+	mu   sync.Mutex
+	made map[string]built // by the name they were asked for
+}
+
+// built is a model that answers.
+type built struct {
+	provider provider.Provider
+	name     string      // full
+	model    model.Model // zero for the two that need no server
+	note     string      // for the person
+}
+
+func newModels(o Options, engine *shell.Engine, purse *agent.Purse) *models {
+	m := &models{options: o, purse: purse, made: map[string]built{}, run: keyCommand(engine)}
+	if o.Home != "" {
+		m.known, m.faults = model.ReadFile(filepath.Join(o.Home, "models.json"))
+	}
+	return m
+}
+
+// keyCommand runs the command that prints a key, and shows its output to nobody.
+func keyCommand(engine *shell.Engine) model.Run {
+	return func(ctx context.Context, command string) (string, error) {
+		out, err := engine.Run(ctx, shell.Command{Line: command, Origin: "api_key_command", Timeout: keyTime})
+		switch {
+		case err != nil:
+			return "", err
+		case out.TimedOut:
+			return "", fmt.Errorf("it took longer than %s", keyTime)
+		case out.Status != 0:
+			return "", fmt.Errorf("it ended with status %d", out.Status)
+		}
+		return out.Stdout.String(), nil
+	}
+}
+
+func (m *models) env(name string) string {
+	v, _ := m.options.LookupEnv(name)
+	return v
+}
+
+// first is the model of a session that names none: the first of models.json, else
+// that of a known key variable, else the demo.
+func (m *models) first() (built, error) {
+	if len(m.known) > 0 {
+		return m.build(m.known[0])
+	}
+	if found, note, ok := model.FromEnvironment(m.env); ok {
+		b, err := m.build(found)
+		b.note = note
+		return b, err
+	}
+	return built{
+		provider: scripted.Demo(), name: demoModel,
+		note: "no model is configured: the built-in offline demo answers; set OPENAI_API_KEY or the key variable of another known provider, or name a server in models.json (docs/models.md)",
+	}, nil
+}
+
+// get returns the model of a name, made once.
+func (m *models) get(name string) (built, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if b, ok := m.made[name]; ok {
+		return b, nil
+	}
+	b, err := m.resolve(name)
+	if err == nil {
+		m.made[name] = b
+	}
+	return b, err
+}
+
+func (m *models) resolve(name string) (built, error) {
+	switch {
+	case name == "":
+		return m.first()
+	case name == demoModel:
+		return built{provider: scripted.Demo(), name: demoModel}, nil
+	case strings.HasPrefix(name, scriptPrefix):
+		return m.scenario(strings.TrimPrefix(name, scriptPrefix))
+	}
+	found, err := m.find(name)
+	if err != nil {
+		return built{}, err
+	}
+	return m.build(found)
+}
+
+func (m *models) find(name string) (model.Model, error) {
+	found, err := model.Resolve(name, m.known)
+	if err == nil {
+		return found, nil
+	}
+	if known, ok := model.Named(name, m.env); ok {
+		return known, nil
+	}
+	return model.Model{}, fmt.Errorf("%w (there are also demo and script:FILE)", err)
+}
+
+func (m *models) build(found model.Model) (built, error) {
+	key := model.NewKey(found, m.env, m.run)
+	p, err := openai.New(found, key.Get, openai.Options{Env: m.env, KeyRefused: key.Drop})
+	if err != nil {
+		return built{}, err
+	}
+	return built{provider: provider.Retrying(p, provider.RetryOptions{}), name: found.FullName(), model: found}, nil
+}
+
+func (m *models) scenario(path string) (built, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.options.Cwd, path)
+	}
+	src, err := readScenario(path)
+	if err != nil {
+		return built{}, fmt.Errorf("%w; script:FILE takes a scenario file", err)
+	}
+	steps, err := scenario.Load(path, src)
+	if err != nil {
+		return built{}, fmt.Errorf("scenario %w", err)
+	}
+	return built{provider: scripted.New(steps, scripted.Clock), name: scriptPrefix + filepath.Base(path)}, nil
+}
+
+// readScenario reads a file a person named; it may be a pipe, but not without an
+// end.
+func readScenario(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, discover.SourceLimit+1))
+	if err == nil && len(data) > discover.SourceLimit {
+		err = fmt.Errorf("%s has more than %d bytes", path, discover.SourceLimit)
+	}
+	return data, err
+}
+
+// think lowers a level to what the model has.
+func (b built) think(level string) (string, string, error) {
+	if level == "" {
+		return "", "", nil
+	}
+	want, err := model.ParseLevel(level)
+	if err != nil {
+		return "", "", err
+	}
+	if b.model.ID == "" {
+		return level, "", nil
+	}
+	have, note := b.model.Think(want)
+	return string(have), note, nil
+}
+
+var _ bind.Models = (*models)(nil)
+
+// Check resolves a model for a plugin.
+func (m *models) Check(name string) error {
+	_, err := m.get(name)
+	return err
+}
+
+// List returns the models of models.json.
+func (m *models) List() []bind.ModelInfo {
+	var list []bind.ModelInfo
+	for _, k := range m.known {
+		name := k.Name
+		if name == "" {
+			name = k.ID
+		}
+		list = append(list, bind.ModelInfo{
+			ID: k.FullName(), Name: name, Provider: k.Provider,
+			InputCost: k.Cost.Input, OutputCost: k.Cost.Output, Reasoning: k.Reasoning,
+		})
+	}
+	return list
+}
+
+// Ask answers one question of a plugin, out of the session's purse.
+func (m *models) Ask(ctx context.Context, _ string, q bind.Question) bind.Reply {
+	if _, why := m.purse.Over(); why != "" {
+		return bind.Reply{Err: errors.New(why), Stop: chat.StopError}
+	}
+	b, err := m.get(q.Model)
+	if err != nil {
+		return bind.Reply{Err: err, Stop: chat.StopError}
+	}
+	level, _, err := b.think(q.Thinking)
+	if err != nil {
+		return bind.Reply{Err: err, Stop: chat.StopError}
+	}
+	var reply provider.Reply
+	provider.Guarded(b.provider).Stream(ctx, provider.Request{
+		System: q.System, Messages: q.Messages, Model: b.name, Thinking: level, MaxTokens: q.MaxTokens,
+	}, func(e provider.Event) { reply.Take(e) })
+	message := reply.Message()
+	r := bind.Reply{Text: message.Text(), Stop: message.Stop, Err: reply.Err()}
+	if message.Usage != nil {
+		r.Usage = *message.Usage
+	}
+	m.purse.Spend(r.Usage)
+	if ctx.Err() != nil && r.Err == nil && message.Stop != chat.StopEnd {
+		r.Err = context.Cause(ctx)
+	}
+	return r
+}
+
+// Models lists what can be named with --model, for people.
+func Models(o Options) ([]bind.ModelInfo, error) {
+	m := newModels(o.withDefaults(), shell.New(shell.Options{}), agent.NewPurse(agent.Caps{}))
+	return m.List(), m.faults
+}

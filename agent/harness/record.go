@@ -1,0 +1,220 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"starling/agent/session"
+	"starling/bus"
+	"starling/bus/chat"
+	"starling/bus/event"
+	"starling/bus/view"
+	"starling/script/bind"
+	"starling/trust"
+)
+
+// record is the session file of an engine. A new one is begun with the first
+// prompt: an engine that runs a command only leaves none.
+type record struct {
+	engine *Engine
+	store  session.Store
+	off    bool // no home, or a trial
+
+	mu      sync.Mutex
+	session *session.Session
+	resumed bool
+	started bool // code/session-start was announced
+}
+
+// newRecord opens the session to go on with, where the options name one, and
+// returns its messages.
+func newRecord(e *Engine) (*record, []chat.Message, error) {
+	o := e.options
+	r := &record{engine: e, off: o.Home == "" || o.Host == "eval"}
+	if r.off {
+		if o.Resume != "" || o.Continue {
+			return nil, nil, errors.New("there is no home folder, so there are no sessions to go on with; set STARLING_HOME")
+		}
+		return r, nil, nil
+	}
+	r.store = session.Store{Dir: filepath.Join(o.Home, "sessions"), Now: o.Now, Mask: session.NewMasker(secrets(o.Environ)...)}
+	ref := o.Resume
+	if o.Continue {
+		id, err := r.store.Last(o.Cwd)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--continue: %w", err)
+		}
+		ref = id
+	}
+	if ref == "" {
+		return r, nil, nil
+	}
+	s, err := r.store.Open(ref)
+	if err != nil {
+		return nil, nil, fmt.Errorf("session %s: %w", ref, err)
+	}
+	messages, all, err := s.Recent(session.ResumeBytes)
+	if !all {
+		e.say(context.Background(), view.Notice{Text: fmt.Sprintf("session %s: its oldest messages are left out of what the model is told", s.ID())})
+	}
+	if err != nil {
+		e.say(context.Background(), view.Notice{Text: fmt.Sprintf("session %s: %v", s.ID(), err), Warn: true})
+	}
+	for _, problem := range s.Problems() {
+		e.say(context.Background(), view.Notice{Text: fmt.Sprintf("session %s: %s", s.ID(), problem), Warn: true})
+	}
+	r.session, r.resumed = s, true
+	return r, messages, nil
+}
+
+// secrets are the values of the key variables of an environment.
+func secrets(environ []string) []string {
+	var values []string
+	for _, pair := range environ {
+		for i := range pair {
+			if pair[i] == '=' {
+				if trust.IsKeyVariable(pair[:i]) {
+					values = append(values, pair[i+1:])
+				}
+				break
+			}
+		}
+	}
+	return values
+}
+
+// begin makes the session, if there is none yet, and announces it.
+func (r *record) begin(ctx context.Context) {
+	r.mu.Lock()
+	if r.session == nil && !r.off {
+		e := r.engine
+		s, err := r.store.Create(session.Meta{Cwd: e.options.Cwd, Workspace: e.options.Workspace, Model: e.agent.Model()})
+		if err != nil {
+			r.off = true
+			e.say(ctx, view.Notice{Text: "this session is not recorded: " + err.Error(), Warn: true})
+		} else {
+			r.session = s
+		}
+	}
+	started := r.started
+	r.started = true
+	id, path := r.place()
+	r.mu.Unlock()
+	if started {
+		return
+	}
+	reason := "new"
+	if r.resumed {
+		reason = "resume"
+	}
+	port := bus.PortOf(r.engine.bus, event.SessionStart)
+	port.Send(ctx, &event.SessionStartEvent{ID: id, Path: path, Reason: reason, Restored: r.resumed})
+}
+
+// place is the id and the file of the session; empty where nothing is recorded.
+func (r *record) place() (id, path string) {
+	if r.session == nil {
+		return "", ""
+	}
+	return r.session.ID(), r.session.Path()
+}
+
+// append records messages in order. An error is lasting and is told once; what
+// waits is written when there is room again.
+func (r *record) append(messages ...chat.Message) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.off || r.session == nil {
+		return nil
+	}
+	return r.session.Append(messages...)
+}
+
+// Unsaved is why the session is not on disk; nil when it is.
+func (r *record) unsaved() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.session == nil {
+		return nil
+	}
+	return r.session.Err()
+}
+
+func (r *record) flush() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.session == nil {
+		return nil
+	}
+	return r.session.Flush()
+}
+
+// end announces the end of the session; before the plugins leave.
+func (r *record) end(ctx context.Context) {
+	r.mu.Lock()
+	id, path := r.place()
+	started := r.started
+	r.started = false
+	r.mu.Unlock()
+	if !started {
+		return
+	}
+	port := bus.PortOf(r.engine.bus, event.SessionEnd)
+	port.Send(ctx, &event.SessionEndEvent{ID: id, Path: path, Reason: "end", Restored: r.resumed})
+}
+
+func (r *record) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.session == nil {
+		return nil
+	}
+	return r.session.Close()
+}
+
+// info is what plugins read of the session.
+func (r *record) info() (bind.SessionInfo, bool) {
+	r.mu.Lock()
+	s := r.session
+	r.mu.Unlock()
+	if s == nil {
+		return bind.SessionInfo{}, false
+	}
+	return bind.SessionInfo{
+		ID: s.ID(), Path: s.Path(), Title: s.Title(), Model: r.engine.agent.Model(), Messages: r.engine.agent.Transcript,
+	}, true
+}
+
+// note keeps what a plugin got from the host, for a replay.
+func (r *record) note(plugin, call, kind string, n int, value json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.session == nil {
+		return
+	}
+	if rec, err := r.session.Recorder(); err == nil {
+		// What is no JSON has nothing a replay could give back.
+		_ = rec.Record(plugin, call, kind, n, value)
+	}
+}
+
+// Sessions lists the recorded sessions of a workspace, the newest first.
+func Sessions(o Options) ([]session.Info, error) {
+	o = o.withDefaults()
+	if o.Home == "" {
+		return nil, errors.New("there is no home folder, so there are no sessions; set STARLING_HOME")
+	}
+	return session.Store{Dir: filepath.Join(o.Home, "sessions")}.List(session.Filter{Workspace: o.Workspace})
+}
+
+// keep records what a plugin got; before the first prompt there is no session to
+// keep it in.
+func (e *Engine) keep(plugin, call, word string, n int, outcome json.RawMessage) {
+	if e.record != nil {
+		e.record.note(plugin, call, word, n, outcome)
+	}
+}
