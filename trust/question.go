@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -41,8 +42,15 @@ type Question struct {
 	Subjects  []Subject
 }
 
-// fieldLimit cuts one foreign text of a line, in characters. Words are never cut.
-const fieldLimit = 200
+// fieldLimit cuts a name, in characters, valueLimit what a file says or does; what
+// is cut is counted. Words are never cut.
+const (
+	fieldLimit = 200
+	valueLimit = 2000
+)
+
+// effectLimit is how many effects of one file are listed; the rest is counted.
+const effectLimit = 200
 
 // diffLineLimit cuts one line of a diff, in characters.
 const diffLineLimit = 2000
@@ -71,11 +79,11 @@ func (s Subject) write(out *strings.Builder) {
 	}
 	out.WriteByte('\n')
 	s.writeTouches(out)
-	writeList(out, "listens to", s.Events)
-	writeList(out, "uses services", s.Services)
-	writeList(out, "tools", s.Tools)
-	writeList(out, "commands", s.Commands)
-	writeList(out, "names these commands, hosts and paths", s.Literals)
+	writeList(out, "listens to", s.Events, fieldLimit)
+	writeList(out, "uses services", s.Services, fieldLimit)
+	writeList(out, "tools", s.Tools, fieldLimit)
+	writeList(out, "commands", s.Commands, fieldLimit)
+	writeList(out, "names these commands, hosts and paths", s.Literals, valueLimit)
 	if s.Hides != "" {
 		fmt.Fprintf(out, "  hides the home plugin %s, which then does not run\n", field(s.Hides))
 	}
@@ -105,18 +113,22 @@ func (s Subject) writeTouches(out *strings.Builder) {
 		}
 		fmt.Fprintf(out, "  %s: %s%s\n", Sanitize(w.String()), Sanitize(w.Sentence()), mark)
 	}
-	for _, e := range s.Effects {
-		fmt.Fprintf(out, "  %s\n", field(e))
+	for i, e := range s.Effects {
+		if i == effectLimit {
+			fmt.Fprintf(out, "  … %d more effects; read the file before you trust it\n", len(s.Effects)-i)
+			break
+		}
+		fmt.Fprintf(out, "  %s\n", clip(Sanitize(e), valueLimit))
 	}
 }
 
-func writeList(out *strings.Builder, label string, items []string) {
+func writeList(out *strings.Builder, label string, items []string, limit int) {
 	if len(items) == 0 {
 		return
 	}
 	safe := make([]string, len(items))
 	for i, item := range items {
-		safe[i] = field(item)
+		safe[i] = clip(Sanitize(item), limit)
 	}
 	fmt.Fprintf(out, "  %s: %s\n", label, strings.Join(safe, " · "))
 }
@@ -143,20 +155,26 @@ const ask = "\nTrust this version (y) · trust edits in this session (e) · no (
 // Ask prints the question and reads the answer: y or yes, e or edits, n or no. It
 // blocks until a line was typed, and reads nothing behind the answer's line, so
 // that what was typed ahead stays for the screen. An in that is no terminal is
-// never asked; that, its end, and anything else typed three times are NoAnswer.
-func Ask(in io.Reader, out io.Writer, isTerminal bool, q Question) Answer {
+// never asked; that, its end, the end of ctx, and anything else typed three times
+// are NoAnswer. After the end of ctx nothing more is read of a file.
+func Ask(ctx context.Context, in io.Reader, out io.Writer, isTerminal bool, q Question) Answer {
 	if !isTerminal || len(q.Subjects) == 0 {
 		return NoAnswer
 	}
 	if _, err := io.WriteString(out, q.Text()); err != nil {
 		return NoAnswer // nobody has seen it
 	}
+	typed, err := newInput(ctx, in)
+	if err != nil {
+		return NoAnswer
+	}
+	defer typed.close()
 	for range answerLines {
 		if _, err := io.WriteString(out, ask); err != nil {
 			return NoAnswer
 		}
-		line, err := readLine(in)
-		if err != nil {
+		line, err := readLine(typed)
+		if err != nil || ctx.Err() != nil {
 			return NoAnswer
 		}
 		switch strings.ToLower(strings.TrimSpace(line)) {

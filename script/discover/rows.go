@@ -18,7 +18,8 @@ const (
 )
 
 // rows reads plugins.json: a list of objects. dir is what urls start from; the
-// bytes they name are added to the bundle, as they are part of what is approved.
+// bytes they name are added to the bundle, as they are part of what is approved;
+// without a bundle they are not looked for.
 func (f *jsonFile) rows(dir string, bundle trust.Bundle) []Row {
 	n, ok := f.parse()
 	if !ok {
@@ -48,6 +49,22 @@ func (f *jsonFile) rows(dir string, bundle trust.Bundle) []Row {
 		}
 	}
 	return rows
+}
+
+// ReadRows reads the text of a plugins.json that stands at path. Nothing that a
+// url names is opened. The errors are for people; what they name does not apply.
+func ReadRows(path string, data []byte) ([]Row, []error) {
+	f := &jsonFile{path: path, data: data}
+	rows := f.rows(filepath.Dir(path), nil)
+	return rows, f.errs
+}
+
+// ReadObject reads the text of a settings file that stands at path, as ReadRows;
+// it is false when nothing of it applies.
+func ReadObject(path string, data []byte) (map[string]any, bool, []error) {
+	f := &jsonFile{path: path, data: data}
+	config, ok := f.settings()
+	return config, ok, f.errs
 }
 
 // row reads one row. A field that is wrong is left out; without an id it is false.
@@ -185,6 +202,10 @@ func (f *jsonFile) url(n node, dir string, bundle trust.Bundle, row *Row) {
 	path := filepath.FromSlash(url)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
+	}
+	if bundle == nil {
+		row.URL = filepath.Clean(path)
+		return
 	}
 	file, err := located(filepath.Clean(path))
 	if err == nil {

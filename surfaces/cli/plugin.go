@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ func pluginCommand(p Process) *ucli.Command {
 		UsageText:    "starling plugin trust | revoke | digest | list | graph",
 		OnUsageError: func(_ *ucli.Context, err error, _ bool) error { return err },
 		Subcommands: []*ucli.Command{
-			sub("trust", "trust", "show what this workspace brings and ask whether to trust it", nil, func(*ucli.Context) error { return trustWorkspace(p) }),
+			sub("trust", "trust", "show what this workspace brings and ask whether to trust it", nil, func(c *ucli.Context) error { return trustWorkspace(c.Context, p) }),
 			sub("revoke", "revoke", "take back every answer given for this workspace", nil, func(*ucli.Context) error { return revokeWorkspace(p) }),
 			sub("digest", "digest", "print the digest that --trust-digest takes", nil, func(*ucli.Context) error { return printDigest(p) }),
 			sub("list", "list [--json]", "list every plugin with the state it would reach", []ucli.Flag{
@@ -76,7 +77,7 @@ func openWorkspace(p Process) (*harness.Workspace, error) {
 	return w, nil
 }
 
-func trustWorkspace(p Process) error {
+func trustWorkspace(ctx context.Context, p Process) error {
 	w, err := openWorkspace(p)
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func trustWorkspace(p Process) error {
 			return err
 		}
 	}
-	answer, err := w.Ask(p.Stdin, p.Stdout, terminal)
+	answer, err := w.Ask(ctx, p.Stdin, p.Stdout, terminal)
 	if err != nil {
 		return exit{headless.ExitFailed, err}
 	}
@@ -102,6 +103,10 @@ func trustWorkspace(p Process) error {
 		return say(p.Stdout, "trusted: this version. Edits count in a session that is started with --trust-edits")
 	case trust.TrustNot:
 		return say(p.Stdout, "not trusted: nothing of it runs")
+	}
+	if ctx.Err() != nil {
+		// The line of the question is still open.
+		return errors.Join(say(p.Stdout, ""), exit{headless.ExitInterrupted, errors.New("the question was interrupted; nothing is stored")})
 	}
 	return exit{headless.ExitUsage, errors.New("no answer was given and nothing is stored; answer on a terminal, or use --trust-plugins or --trust-digest for one run")}
 }
