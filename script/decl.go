@@ -43,9 +43,11 @@ type Probe struct {
 
 // Registration is one registering call that stands in the file.
 type Registration struct {
-	Kind string // the function: "on", "tool", "command" …
-	Name string // "" when it is computed
-	Pos  Position
+	Kind string   // the function: "on", "tool", "command" …
+	Name string   // "" when it is computed
+	Pos  Position // of the function's name
+	Call Position // of the parenthesis after it, where errors of the call point
+	When When
 }
 
 // declared are the names of the declarations, in the order of the reference.
@@ -75,7 +77,7 @@ func (p *Program) readDecl() ErrorList {
 		r.statement(st)
 	}
 	p.folded = r.found
-	p.decl.scan(p.file, r.consts)
+	p.provided = p.decl.scan(p.file, r.consts)
 	return r.errs
 }
 

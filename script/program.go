@@ -30,6 +30,8 @@ type Program struct {
 	decl   Decl
 	folded map[string]any
 	loads  []Load
+	// provided are the services that are given to provide; "" is a computed one.
+	provided map[string]bool
 	// libs are the files it loads, directly or not, by path inside the plugin's
 	// directory; only the program of the main file has them.
 	libs map[string]*Program

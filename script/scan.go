@@ -21,10 +21,12 @@ var (
 	capabilityFunctions = map[string]bool{"exec": true, "prompt": true, "answer_question": true, "allow": true}
 )
 
-// scan reads registrations, events and capabilities off the tree.
-func (d *Decl) scan(f *syntax.File, consts constants) {
+// scan reads registrations, events and capabilities off the tree, and returns
+// the services that are given to provide; "" is a computed one.
+func (d *Decl) scan(f *syntax.File, consts constants) (provided map[string]bool) {
 	own := topLevel(f) // a name the file itself defines is not the host's
-	events, caps := map[string]bool{}, map[string]bool{}
+	events, caps, sure := map[string]bool{}, map[string]bool{}, certain(f)
+	provided = map[string]bool{}
 	dotted := map[*syntax.Ident]bool{}
 	called := map[*syntax.Ident]bool{}
 	syntax.Walk(f, func(n syntax.Node) bool {
@@ -43,9 +45,12 @@ func (d *Decl) scan(f *syntax.File, consts constants) {
 			if keyword != "" {
 				name = argument(n, keyword, consts)
 			}
-			d.Registrations = append(d.Registrations, Registration{id.Name, name, positionOf(id.NamePos)})
-			if id.Name == "on" {
+			d.Registrations = append(d.Registrations, Registration{id.Name, name, positionOf(id.NamePos), positionOf(n.Lparen), sure[n]})
+			switch id.Name {
+			case "on":
 				events[name] = true
+			case "provide":
+				provided[name] = true
 			}
 		case *syntax.DotExpr:
 			if id, ok := n.X.(*syntax.Ident); ok && capabilityModules[id.Name] && !own[id.Name] {
@@ -67,10 +72,14 @@ func (d *Decl) scan(f *syntax.File, consts constants) {
 			if n.Name == "on" && !called[n] && !dotted[n] && !own["on"] {
 				events[""] = true // kept under another name: it may subscribe to anything
 			}
+			if n.Name == "provide" && !called[n] && !dotted[n] && !own["provide"] {
+				provided[""] = true
+			}
 		}
 		return true
 	})
 	d.Events, d.Capabilities = sorted(events), sorted(caps)
+	return provided
 }
 
 // argument returns the first argument or that of the keyword, when constant.

@@ -138,14 +138,17 @@ func (p *Plugin) predeclared() starlark.StringDict {
 func (p *Plugin) guarded(b builtin) func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
 	return func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		c := &call{Call: script.CallOf(thread), thread: thread}
-		if c.Call == nil || c.Info().Kind == script.Loading {
+		switch reading := c.Call == nil || c.Info().Kind == script.Loading; {
+		case reading && b.registers:
+			return nil, tooEarly(b.name)
+		case reading:
 			return nil, fmt.Errorf("%s does not work while the file is read: call it in apply or in a callback", b.name)
 		}
 		if b.registers && (p.scope == nil || c.Info().Kind != script.Apply) {
 			return nil, fmt.Errorf("%s works only inside apply: registered later, there would be no mount to undo it with", b.name)
 		}
 		if b.service != "" && !p.injects(b.service) {
-			return nil, fmt.Errorf("%s needs %q in inject", b.name, b.service)
+			return nil, notInjected(b.name, b.service)
 		}
 		v, err := b.run(p, c, args, kwargs)
 		if recordedWords[b.name] {
