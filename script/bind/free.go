@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
 
+	"starling/script"
 	"starling/script/value"
 )
 
@@ -71,12 +72,16 @@ func (p *Plugin) timeModule() starlark.Value {
 	for name, v := range startime.Module.Members {
 		members[name] = v
 	}
-	members["now"] = starlark.NewBuiltin("time.now", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+	members["now"] = starlark.NewBuiltin("time.now", func(thread *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		now := time.Now
 		if p.host.Now != nil {
 			now = p.host.Now
 		}
-		return startime.Time(now()), nil
+		at := now()
+		if c := script.CallOf(thread); c != nil {
+			p.keep(c.Context(), "time.now", starlark.String(at.UTC().Format(time.RFC3339Nano)), nil)
+		}
+		return startime.Time(at), nil
 	})
 	return &starlarkstruct.Module{Name: "time", Members: members}
 }

@@ -206,7 +206,7 @@ func toolRunOf(ctx context.Context) *toolRun {
 // async runs work beside the plugin and then calls reply with what it returned.
 // It returns the handle of the task at once.
 func (p *Plugin) async(c *call, word string, reply starlark.Callable, work func(ctx context.Context) (starlark.Value, error)) (starlark.Value, error) {
-	run := toolRunOf(c.Context())
+	run, begun := toolRunOf(c.Context()), c.Context().Value(recordKey{})
 	t := &task{word: word}
 	stop, err := p.tasks.start(func(ctx context.Context) {
 		defer t.finish()
@@ -220,6 +220,8 @@ func (p *Plugin) async(c *call, word string, reply starlark.Callable, work func(
 		if err != nil {
 			v = starlarkstruct.FromStringDict(starlark.String("failure"), starlark.StringDict{"ok": starlark.False, "error": starlark.String(err.Error())})
 		}
+		// Under the call that asked: a replay finds the reply where it was asked for.
+		p.keep(context.WithValue(ctx, recordKey{}, begun), word+" reply", v, nil)
 		if _, err := p.run(ctx, script.CallInfo{Kind: script.Reply, What: "reply of " + word}, reply, starlark.Tuple{v}, nil); err != nil {
 			p.replyFailed(ctx, run, word, err)
 		}
