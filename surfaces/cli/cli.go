@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -212,8 +213,13 @@ func options(c *ucli.Context, p Process) (harness.Options, error) {
 	if c.IsSet("max-turns") && o.MaxTurns < 1 {
 		return o, usage("--max-turns needs a number of at least 1")
 	}
+	for _, name := range []string{"system", "append-system"} {
+		if c.IsSet(name) && strings.TrimSpace(c.String(name)) == "" {
+			return o, usage("--%s needs a text that is not empty", name)
+		}
+	}
 	switch {
-	case c.IsSet("max-cost") && o.MaxCost <= 0:
+	case c.IsSet("max-cost") && !(o.MaxCost > 0 && o.MaxCost <= math.MaxFloat64): // NaN is no cap either
 		return o, usage("--max-cost needs an amount above 0")
 	case c.IsSet("resume") && o.Resume == "":
 		return o, usage("--resume needs the id of a session; --sessions lists them")

@@ -25,13 +25,6 @@ type Driver interface {
 	Plugins() []view.Plugin
 }
 
-// SessionDriver is a Driver that records its session: the JSON formats name it.
-type SessionDriver interface {
-	Driver
-	// SessionID is what --resume takes; empty when nothing is recorded.
-	SessionID() string
-}
-
 // Exit codes of a headless run.
 const (
 	ExitOK          = 0
@@ -121,6 +114,7 @@ func (p *Printer) Component(b *bus.Bus) compose.Component {
 			listen(s, b, event.ToolCall, p.toolCall)
 			listen(s, b, event.ToolResult, p.toolResult)
 			listen(s, b, event.RunStart, p.runStart)
+			listen(s, b, event.SessionStart, p.sessionStart)
 			if p.stream != nil {
 				p.stream.listen(s, b)
 			}
@@ -175,6 +169,12 @@ func (p *Printer) runStart(e *event.RunStartEvent) {
 	if e.Run != nil {
 		p.result.Model = e.Run.Model()
 	}
+}
+
+func (p *Printer) sessionStart(e *event.SessionStartEvent) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.result.Session = e.ID
 }
 
 // Notice prints one notice.

@@ -25,7 +25,6 @@ type lab struct {
 	runtime  *compose.Runtime
 	printer  *headless.Printer
 	out, err *buffer
-	session  string // its id, once there is one
 	prompt   func(ctx context.Context, text string) view.Outcome
 	command  func(name, args string) (view.CommandReply, error)
 }
@@ -57,8 +56,6 @@ func (l *lab) Command(_ context.Context, name, args string) (view.CommandReply, 
 func (l *lab) Plugins() []view.Plugin {
 	return []view.Plugin{{Name: "guard", Origin: "home", Approval: "approved", State: "active", Description: "not listed"}}
 }
-
-func (l *lab) SessionID() string { return l.session }
 
 func newLab(t *testing.T, o headless.Options) *lab {
 	t.Helper()
@@ -102,7 +99,7 @@ func (handle) Turn() int     { return 0 }
 
 // aRun announces everything a run has.
 func (l *lab) aRun(context.Context, string) view.Outcome {
-	l.session = "s1"
+	send(l, event.SessionStart, &event.SessionStartEvent{ID: "s1", Reason: "new"})
 	usage := chat.Usage{Input: 10, Output: 5, Cost: 0.25}
 	send(l, event.RunStart, &event.RunStartEvent{Run: handle{}})
 	send(l, event.TurnStart, &event.TurnStartEvent{Run: handle{}})
@@ -251,6 +248,7 @@ func TestEnds(t *testing.T) {
 		stop, why, err string
 	}{
 		"end":        {context.Background(), view.Outcome{Stop: "end"}, 0, "end", "", ""},
+		"unsaved":    {context.Background(), view.Outcome{Stop: "end", Unsaved: "no space left"}, 1, "end", "", "starling: the run ended, but its session is not on disk as a whole: no space left\n"},
 		"denied":     {context.Background(), view.Outcome{Stop: "end", Denied: 1}, 0, "end", "", ""},
 		"error":      {context.Background(), view.Outcome{Stop: "error", Why: "why"}, 1, "error", "why", "starling: the run failed: why\n"},
 		"rejected":   {context.Background(), view.Outcome{Stop: "rejected", Why: "no"}, 1, "rejected", "no", "starling: the prompt was rejected: no\n"},
@@ -373,7 +371,7 @@ func TestCommandInterrupted(t *testing.T) {
 func TestCommandStreamed(t *testing.T) {
 	l := newLab(t, headless.Options{Format: headless.StreamJSON})
 	l.command = func(string, string) (view.CommandReply, error) {
-		l.session = "s2"
+		send(l, event.SessionStart, &event.SessionStartEvent{ID: "s2", Reason: "new"})
 		l.printer.Notice(view.Notice{Text: "on the way"})
 		return view.CommandReply{Found: true, Lines: []string{"done"}}, nil
 	}

@@ -106,6 +106,7 @@ type result struct {
 	Usage   chat.Usage  `json:"usage"`
 	Model   string      `json:"model,omitempty"`
 	Session string      `json:"session,omitempty"`
+	Unsaved string      `json:"unsaved,omitempty"` // why the session is not on disk as a whole
 	Denied  []deniedRow `json:"denied"`
 	Plugins []pluginRow `json:"plugins"`
 	Notices []noticeRow `json:"notices"`

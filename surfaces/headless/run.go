@@ -52,7 +52,7 @@ func (p *Printer) Run(ctx context.Context, d Driver, prompt Prompt) int {
 	}
 	p.mu.Lock()
 	r := &p.result
-	r.Stop, r.Why, r.Text, r.Turns, r.Usage = o.Stop, o.Why, o.Text, o.Turns, o.Usage
+	r.Stop, r.Why, r.Text, r.Turns, r.Usage, r.Unsaved = o.Stop, o.Why, o.Text, o.Turns, o.Usage, o.Unsaved
 	p.mu.Unlock()
 	p.describe(d)
 	if p.stream != nil {
@@ -130,13 +130,10 @@ func (p *Printer) describe(d Driver) {
 	if p.o.Format == Text {
 		return
 	}
-	plugins, session := pluginRows(d.Plugins()), ""
-	if s, ok := d.(SessionDriver); ok {
-		session = s.SessionID()
-	}
+	plugins := pluginRows(d.Plugins())
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.result.Plugins, p.result.Session = plugins, session
+	p.result.Plugins = plugins
 }
 
 // settled maps an outcome to its exit code; a time limit is given its name.
@@ -173,6 +170,9 @@ func over(ctx context.Context) int {
 
 // Ending says in words how a run that did not end well ended.
 func Ending(o view.Outcome) string {
+	if o.Stop == "end" && o.Unsaved != "" {
+		return "the run ended, but its session is not on disk as a whole: " + view.CleanLine(o.Unsaved)
+	}
 	s := map[string]string{
 		"error": "the run failed", "aborted": "the run was interrupted", "limit": "a limit ended the run",
 		"stopped": "the run was stopped", "rejected": "the prompt was rejected",
