@@ -17,8 +17,8 @@ import (
 )
 
 // ListPlugins tells the state every plugin would reach. It runs nothing of
-// them: components with the same declarations and an apply that only provides
-// go through the real composition.
+// them: components with the same declarations and an apply that only provides,
+// or fails where the file's own is sure to, go through the real composition.
 func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 	o = o.withDefaults()
 	store, storeErr := trust.Open(o.Home, o.Now)
@@ -27,6 +27,8 @@ func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 	if err != nil {
 		return view.Listing{}, err
 	}
+	deaths, journalErr := nextQuarantine(o, found)
+	found.leaveOut(deaths, "the next start")
 	plugins := found.plugins
 	runtime := compose.New(compose.Options{Store: bus.NewStore()})
 	defer func() { _ = runtime.Shutdown(context.WithoutCancel(ctx)) }() // nothing to undo can fail
@@ -43,7 +45,13 @@ func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 	ids := make([]compose.ID, len(plugins))
 	for i, pl := range plugins {
 		c := pl.component(binder, found.settings.Config(pl.file.Name))
-		if ids[i], err = runtime.Mount(providing(c, c.Provides)); err != nil {
+		c = providing(c, c.Provides)
+		if c.Broken == nil && pl.prog != nil {
+			if fault := bind.Fault(pl.prog); fault != nil {
+				c.Apply = func(*compose.Scope) error { return fault }
+			}
+		}
+		if ids[i], err = runtime.Mount(c); err != nil {
 			return view.Listing{}, err
 		}
 	}
@@ -51,7 +59,7 @@ func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 		return view.Listing{}, err
 	}
 	listing := view.Listing{Notices: found.notices, Plugins: []view.Plugin{}}
-	for _, err := range append(found.faults, storeErr) {
+	for _, err := range append(found.faults, storeErr, journalErr) {
 		if err != nil {
 			listing.Notices = append(listing.Notices, err.Error())
 		}

@@ -22,8 +22,25 @@ func openJournal(o Options, jail *trust.Jail, found composition) (*journal.Journ
 	return log, journal.Blamed(deaths), err
 }
 
+// nextQuarantine is who the next start of this workspace will leave out; the
+// journal stays as it is.
+func nextQuarantine(o Options, found composition) ([]journal.Death, error) {
+	if o.Home == "" || len(found.plugins) == 0 {
+		return nil, nil
+	}
+	jail, err := trust.NewJail(o.Workspace)
+	if err != nil {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	defer jail.Close()
+	deaths, err := journal.Peek(bind.StateDir(o.Home, jail.Dir()))
+	return journal.Blamed(deaths), err
+}
+
 // quarantine leaves the blamed plugins out of this start and says so.
-func (c *composition) quarantine(deaths []journal.Death) {
+func (c *composition) quarantine(deaths []journal.Death) { c.leaveOut(deaths, "this start") }
+
+func (c *composition) leaveOut(deaths []journal.Death, start string) {
 	blamed := map[string]journal.Death{}
 	for _, d := range deaths {
 		if _, known := blamed[d.Plugin]; !known {
@@ -37,6 +54,6 @@ func (c *composition) quarantine(deaths []journal.Death) {
 			continue
 		}
 		pl.file.Off = quarantined
-		c.notices = append(c.notices, fmt.Sprintf("plugin %s is quarantined: the process before this one died while it handled %s; it is left out of this start", d.Plugin, d.What))
+		c.notices = append(c.notices, fmt.Sprintf("plugin %s is quarantined: the process before this one died while it handled %s; it is left out of %s", d.Plugin, d.What, start))
 	}
 }

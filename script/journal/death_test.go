@@ -149,6 +149,12 @@ func TestDeaths(t *testing.T) {
 			if got := p.cmd.ProcessState.ExitCode(); got != c.status {
 				t.Errorf("status %d, want %d", got, c.status)
 			}
+			for range 2 { // looking at it leaves it there
+				deaths, err := journal.Peek(dir)
+				if got := told(deaths); err != nil || got != c.want {
+					t.Errorf("looked at: %q, want %q; %v", got, c.want, err)
+				}
+			}
 			j, deaths, err := journal.Open(dir)
 			if err != nil {
 				t.Fatal(err)
@@ -176,6 +182,12 @@ func TestLiveOwner(t *testing.T) {
 	mine := journal.MustOpen(t, dir) // in this process: another owner all the same
 	mine.Enter("mine", "x")
 	journal.MustOpen(t, dir)
+	if deaths, err := journal.Peek(dir); err != nil || len(deaths) > 0 {
+		t.Errorf("the living were looked at: %q, %v", told(deaths), err)
+	}
+	if deaths, err := journal.Peek(filepath.Join(dir, "nothing")); err != nil || len(deaths) > 0 {
+		t.Errorf("no folder: %q, %v", told(deaths), err)
+	}
 	if n := len(files(t, dir)); n != 3 {
 		t.Errorf("%d files, three live", n)
 	}

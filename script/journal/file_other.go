@@ -8,6 +8,6 @@ type pages struct{ mem []byte }
 
 func create(string) (*pages, error) { return nil, nil }
 
-func consume(string) ([]Death, error) { return nil, nil }
+func gather(string, bool) ([]Death, error) { return nil, nil }
 
 func (p *pages) remove(bool) error { return nil }

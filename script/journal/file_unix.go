@@ -79,9 +79,9 @@ func (p *pages) remove(idle bool) error {
 	return err
 }
 
-// consume returns what the dead left in dir and removes their files. What cannot
-// be read is an error; the rest is returned.
-func consume(dir string) ([]Death, error) {
+// gather returns what the dead left in dir and, to consume it, removes their
+// files. What cannot be read is an error; the rest is returned.
+func gather(dir string, consume bool) ([]Death, error) {
 	entries, err := os.ReadDir(dir)
 	errs := []error{err}
 	var all [][]Death
@@ -90,13 +90,13 @@ func consume(dir string) ([]Death, error) {
 		if !strings.HasPrefix(e.Name(), prefix) || !e.Type().IsRegular() {
 			continue
 		}
-		deaths, err := consumeFile(filepath.Join(dir, e.Name()))
+		deaths, err := deathsOf(filepath.Join(dir, e.Name()), consume)
 		all, errs = append(all, deaths), append(errs, err)
 	}
 	return newestFirst(all), errors.Join(errs...)
 }
 
-func consumeFile(path string) (_ []Death, err error) {
+func deathsOf(path string, consume bool) (_ []Death, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -113,7 +113,10 @@ func consumeFile(path string) (_ []Death, err error) {
 		return nil, nil // another start has read it
 	}
 	data, err := io.ReadAll(io.LimitReader(f, fileSize))
-	return deathsIn(data), errors.Join(err, removed(path))
+	if consume {
+		err = errors.Join(err, removed(path))
+	}
+	return deathsIn(data), err
 }
 
 // removed removes a file that may be gone already.

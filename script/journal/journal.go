@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/bits"
 	"os"
 	"runtime/debug"
@@ -38,7 +39,7 @@ func Open(dir string) (*Journal, []Death, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("journal of running plugins: %w", err)
 	}
-	deaths, err := consume(dir)
+	deaths, err := gather(dir, true)
 	p, failed := create(dir)
 	if err = errors.Join(err, failed); err != nil {
 		err = fmt.Errorf("journal of running plugins: %w", err)
@@ -49,6 +50,23 @@ func Open(dir string) (*Journal, []Death, error) {
 	j := &Journal{pages: p}
 	j.free.Store(allFree)
 	return j, deaths, err
+}
+
+// Peek returns what Open would return, and leaves it to Open. The error says what
+// could not be read; the rest is returned with it. For the moment in which a file
+// is looked at, an Open takes its owner for alive.
+func Peek(dir string) ([]Death, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	deaths, err := gather(dir, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // nothing ran here yet
+	}
+	if err != nil {
+		err = fmt.Errorf("journal of running plugins: %w", err)
+	}
+	return deaths, err
 }
 
 // Entry is a call that was entered. The zero Entry is none.
