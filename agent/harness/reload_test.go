@@ -228,7 +228,9 @@ def apply(ctx):
 		reload(i)
 	}
 	heapAfter, routinesAfter := measure()
-	if grown := int64(heapAfter) - int64(heap); grown > 2<<20 {
+	// One life of this plugin kept would be some 100 kB a reload; the rest is what
+	// caches and pools hold.
+	if grown := int64(heapAfter) - int64(heap); grown > 6<<20 {
 		t.Errorf("%d reloads grew the heap by %d bytes", n, grown)
 	}
 	if routinesAfter > routines+5 {
