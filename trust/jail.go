@@ -38,6 +38,8 @@ type Jail struct {
 	root *os.Root
 	dir  string // links resolved
 	as   string // as it was given, absolute
+	// straight refuses links, see Straight.
+	straight bool
 }
 
 // NewJail opens the jail of a directory, which must exist.
@@ -55,6 +57,15 @@ func NewJail(workspaceDir string) (*Jail, error) {
 		return nil, fmt.Errorf("workspace %q: %w", workspaceDir, err)
 	}
 	return &Jail{root: root, dir: dir, as: as}, nil
+}
+
+// Straight is the same jail for paths that Resolve or ResolveName returned: a
+// link among their folders is refused, also one that took the place of a folder
+// since they were judged. Only the jail it comes from is closed.
+func (j *Jail) Straight() *Jail {
+	s := *j
+	s.straight = true
+	return &s
 }
 
 // Dir is the directory of the jail, absolute and with links resolved.
@@ -189,10 +200,12 @@ func (j *Jail) Append(path string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if err := j.mkdirs(path, filepath.Dir(rel)); err != nil {
+	dir, base, err := j.parent(path, rel)
+	if err != nil {
 		return err
 	}
-	f, err := j.open(path, rel, os.O_WRONLY|os.O_APPEND|os.O_CREATE, perm)
+	defer dir.Close()
+	f, err := j.openIn(dir, path, base, os.O_WRONLY|os.O_APPEND|os.O_CREATE, perm)
 	if err != nil {
 		return err
 	}
@@ -215,7 +228,13 @@ func (j *Jail) Remove(path string) error {
 	if rel == "." {
 		return fmt.Errorf("path %q is the workspace itself: it is not removed", path)
 	}
-	return j.say(path, j.root.Remove(rel))
+	dir, base := filepath.Split(rel)
+	folder, err := j.folder(filepath.Clean(dir), false)
+	if err != nil {
+		return j.say(path, err)
+	}
+	defer folder.Close()
+	return j.say(path, folder.Remove(base))
 }
 
 // Stat describes what path leads to.
@@ -251,13 +270,24 @@ func (j *Jail) List(path string) ([]fs.DirEntry, error) {
 // open opens a resolved path and refuses everything but regular files. Without
 // O_NONBLOCK the open of a pipe would wait for its other end.
 func (j *Jail) open(path, rel string, flag int, perm fs.FileMode) (*os.File, error) {
-	f, err := j.root.OpenFile(rel, flag|syscall.O_NONBLOCK, perm)
+	return j.openIn(j.root, path, rel, flag, perm)
+}
+
+// openIn is open below a folder of the jail.
+func (j *Jail) openIn(dir *os.Root, path, rel string, flag int, perm fs.FileMode) (*os.File, error) {
+	f, err := dir.OpenFile(rel, flag|syscall.O_NONBLOCK, perm)
 	if err != nil {
 		return nil, j.say(path, err)
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
 		err = fmt.Errorf("%s is %s, not a file", path, kindOf(info.Mode()))
+	case j.straight:
+		if named, lstat := dir.Lstat(rel); lstat != nil || !os.SameFile(named, info) {
+			err = errChanged(path)
+		}
 	}
 	if err != nil {
 		f.Close()
@@ -273,11 +303,61 @@ func (j *Jail) parent(path, rel string) (*os.Root, string, error) {
 	}
 	dir, base := filepath.Split(rel)
 	dir = filepath.Clean(dir)
-	if err := j.mkdirs(path, dir); err != nil {
-		return nil, "", err
+	if !j.straight {
+		if err := j.mkdirs(path, dir); err != nil {
+			return nil, "", err
+		}
 	}
-	root, err := j.root.OpenRoot(dir)
+	root, err := j.folder(dir, true)
 	return root, base, j.say(path, err)
+}
+
+// folder opens a folder of the jail. Straight, it goes there part by part, making
+// those that are missing, and no part may be a link: the folder that was opened
+// must be the one that has the name.
+func (j *Jail) folder(dir string, missing bool) (*os.Root, error) {
+	if !j.straight {
+		return j.root.OpenRoot(dir)
+	}
+	at, err := j.root.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range split(dir) {
+		if part == "." {
+			continue
+		}
+		next, err := step(at, part, missing)
+		_ = at.Close()
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+func step(at *os.Root, part string, missing bool) (*os.Root, error) {
+	if missing {
+		if err := at.Mkdir(part, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	next, err := at.OpenRoot(part)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := next.Stat(".")
+	named, lstat := at.Lstat(part)
+	if err != nil || lstat != nil || !os.SameFile(opened, named) {
+		_ = next.Close()
+		return nil, errChanged(part)
+	}
+	return next, nil
+}
+
+func errChanged(path string) error {
+	return fmt.Errorf("%s was changed into a link while it was used", path)
 }
 
 func (j *Jail) mkdirs(path, dir string) error {

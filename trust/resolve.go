@@ -47,6 +47,9 @@ func (j *Jail) resolve(path string, followLast bool) (string, error) {
 		if target == "" {
 			continue
 		}
+		if j.straight {
+			return "", errChanged(path)
+		}
 		if links++; links > maxLinks {
 			return "", fmt.Errorf("path %q: too many links", path)
 		}

@@ -163,7 +163,9 @@ func (p *Plugin) placeIn(w trust.Word, kind trust.Kind, last follow, abs string)
 			return place{}, fmt.Errorf("%s cannot be written by a plugin: %s", abs, why)
 		}
 	}
-	return place{jail, rel}, nil
+	// What was judged is what is opened: a folder swapped for a link meanwhile is
+	// not followed.
+	return place{jail.Straight(), rel}, nil
 }
 
 // leads puts into words that a link leaves the folder of a scope and stays in the
