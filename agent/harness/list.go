@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -121,6 +122,14 @@ func providing(c compose.Component, keys []string) compose.Component {
 func listed(row *compose.Row, pl plugin, emitted map[string]bool) view.Plugin {
 	v := rowOf(row)
 	v.Path = pl.file.Path
+	// Each fault is a line of its own.
+	var faults script.ErrorList
+	if errors.As(pl.err, &faults) && len(faults) > 1 && v.Reason == pl.err.Error() {
+		v.Reason = faults[0].Error()
+		for _, fault := range faults[1:] {
+			v.Notes = append(v.Notes, fault.Error())
+		}
+	}
 	if pl.prog == nil {
 		return v
 	}
