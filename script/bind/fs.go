@@ -163,6 +163,9 @@ func (p *Plugin) placeIn(w trust.Word, kind trust.Kind, last follow, abs string)
 			return place{}, fmt.Errorf("%s cannot be written by a plugin: %s", abs, why)
 		}
 	}
+	if rel == "." {
+		rel = jail.Dir() // an error would name no more than a dot
+	}
 	// What was judged is what is opened: a folder swapped for a link meanwhile is
 	// not followed.
 	return place{jail.Straight(), rel}, nil

@@ -17,6 +17,7 @@ func TestFiles(t *testing.T) {
 		{"read absolute", `"fs.read"`, `fs.read(ctx.workspace + "/a.txt")`, "hello"},
 		{"read in scope", `"fs.read:docs/**"`, `fs.read("docs/x.md")`, "docs x"},
 		{"read out of scope", `"fs.read:docs/**"`, `fs.read("a.txt")`, `needs "fs.read:a.txt" in uses`},
+		{"read of the folder of the scope", `"fs.read:docs/**"`, `fs.read("docs")`, "docs is a directory"},
 		{"read by dots", `"fs.read:docs/**"`, `fs.read("docs/../a.txt")`, `needs "fs.read:a.txt" in uses`},
 		{"read outside", `"fs.read"`, `fs.read("../outside.txt")`, `in uses`},
 		{"a link that stays inside", `"fs.read"`, `fs.read("in.txt")`, "hello"},
