@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"starling/agent"
+	"starling/agent/model"
 	"starling/agent/prompt"
 	"starling/agent/provider"
 	"starling/bus"
@@ -144,6 +145,9 @@ func (e *Engine) prepare(ctx context.Context) error {
 		return fmt.Errorf("--think: %w", err)
 	}
 	e.greetings = append(e.greetings, b.note, note)
+	if o.MaxCost > 0 && b.model.ID != "" && b.model.Cost == (model.Cost{}) {
+		e.greetings = append(e.greetings, "the price of "+b.name+" is not known here, so --max-cost counts only what its server says it cost")
+	}
 	if !o.NoContext {
 		e.texts = prompt.Gather(prompt.Places{Home: o.Home, UserHome: o.UserHome, Workspace: o.Workspace, Cwd: o.Cwd})
 		e.greetings = append(append(e.greetings, e.texts.Notices...), e.texts.Listed())
@@ -340,7 +344,18 @@ func (e *Engine) Command(ctx context.Context, name, args string) (view.CommandRe
 		return reply, nil
 	}
 	r, err := c.Run(ctx, args)
-	return view.CommandReply{Found: true, Lines: r.Lines}, err
+	reply := view.CommandReply{Found: true, Lines: r.Lines}
+	if next, queued := e.queue.take(0); queued && err == nil && e.options.Host == "headless" {
+		// Nobody types a line after this one, so what the command asked for runs now.
+		o := e.Prompt(ctx, next.text)
+		if o.Text != "" {
+			reply.Lines = append(reply.Lines, o.Text)
+		}
+		if o.Stop != string(agent.StopEnd) {
+			err = fmt.Errorf("its prompt ended as %s: %s", o.Stop, o.Why)
+		}
+	}
+	return reply, err
 }
 
 // commands resolves the names: built-ins first, then plugins in static order; a
