@@ -237,3 +237,50 @@ def apply(ctx):
 		t.Errorf("%d goroutines before, %d after", routines, routinesAfter)
 	}
 }
+
+// After five hot reloads one event is handled once, by the newest version, and
+// everything the plugin registered stands once.
+func TestOldListenersDoNotSurvive(t *testing.T) {
+	p := newPlace(t)
+	src := func(n int) string {
+		return fmt.Sprintf(`
+inject = ["tools", "commands"]
+uses = ["fs.write"]
+def apply(ctx):
+    on("agent/turn-end", lambda e: fs.append("count.txt", "version %d\n"))
+    tool("counted", "d", {}, lambda args: "x")
+    command("counted", "d", lambda args: "version %d")
+`, n, n)
+	}
+	p.write("home/plugins/count.star", src(0))
+	p.scenario("say(\"done\")\n")
+	e := p.start()
+	registered := func() string {
+		for _, row := range e.Plugins() {
+			if row.Name == "count" {
+				return strings.Join(row.Registrations, ", ")
+			}
+		}
+		return ""
+	}
+	before := registered()
+	for n := 1; n <= 5; n++ {
+		p.write("home/plugins/count.star", src(n))
+		p.eventually(fmt.Sprintf("version %d", n), func() bool {
+			r, err := e.Command(context.Background(), "counted", "")
+			return err == nil && strings.Join(r.Lines, "") == fmt.Sprintf("version %d", n)
+		})
+	}
+	if o := p.prompt(e, "go"); o.Text != "done" {
+		t.Fatalf("%+v\n%s", o, p.said())
+	}
+	if got := p.read("ws/count.txt"); got != "version 5\n" {
+		t.Errorf("the event was handled as %q", got)
+	}
+	if got := registered(); got != before {
+		t.Errorf("registrations %s, before %s", got, before)
+	}
+	if r, err := e.Command(context.Background(), "counted:2", ""); err != nil || r.Found {
+		t.Errorf("a second command stands: %+v %v", r, err)
+	}
+}
