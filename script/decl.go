@@ -3,7 +3,8 @@ package script
 import (
 	"encoding/json"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
@@ -161,7 +162,7 @@ func (r *reader) declare(id *syntax.Ident, x syntax.Expr, v any) {
 	case "provides":
 		d.Provides = r.names(id, x, v, checkProvides)
 	case "emits":
-		d.Emits = r.names(id, x, v, checkEmits)
+		d.Emits = r.names(id, x, v, CheckEventName)
 	case "uses":
 		d.Uses = r.names(id, x, v, checkWord)
 	case "limits":
@@ -290,7 +291,7 @@ func probe(v any) (Probe, error) {
 		return Probe{}, fmt.Errorf("must hold dicts only, not %s", typeName(v))
 	}
 	p := Probe{Arguments: json.RawMessage("{}")}
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		switch x := m[key].(type) {
 		case string:
 			switch key {
@@ -334,13 +335,4 @@ func jsonOf(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return value.ToJSON(s)
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -56,7 +56,8 @@ func checkProvides(key string) error {
 	return nil
 }
 
-func checkEmits(name string) error {
+// CheckEventName tells what is wrong with the name of a custom event.
+func CheckEventName(name string) error {
 	for _, part := range strings.Split(name, "/") {
 		if checkKey(part) != nil {
 			return fmt.Errorf("%q is no event name: words of letters, digits, '.', '_' and '-' parted by '/', such as \"notes/changed\"", name)

@@ -53,7 +53,6 @@ type Engine struct {
 	greetings []string
 	queue     promptQueue
 	current   atomic.Pointer[composition]
-	emitted   atomic.Pointer[map[string]bool]
 	sentries  atomic.Pointer[map[compose.ID]sentry]
 	absent    atomic.Pointer[[]absence]
 	closed    atomic.Pointer[map[string]*bus.Refusal]

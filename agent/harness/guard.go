@@ -3,6 +3,8 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"starling/bus"
@@ -47,7 +49,7 @@ func (e *Engine) guard(ctx context.Context) {
 	for _, row := range e.runtime.Roster().Rows {
 		rows[row.ID] = row
 	}
-	for _, k := range sortedKeys(e.live.mounted) {
+	for _, k := range slices.Sorted(maps.Keys(e.live.mounted)) {
 		m := e.live.mounted[k]
 		row := rows[m.id]
 		if row == nil || row.State != compose.Active || m.probed == row.Loads {

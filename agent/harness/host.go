@@ -30,7 +30,7 @@ func hostOf(reg *spec.Registries, jail *trust.Jail, skills []prompt.Skill) compo
 			}
 		}
 		files := fs.New(jail)
-		builtin := []spec.Tool{files.Read(), files.Write()}
+		builtin := files.All()
 		if len(skills) > 0 {
 			builtin = append(builtin, prompt.SkillTool(func() []prompt.Skill { return skills }))
 		}

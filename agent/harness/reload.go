@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -305,7 +304,7 @@ func (e *Engine) sync(ctx context.Context, asked bool) (change, error) {
 		present[key(pl.file)] = true
 		s.bring(pl)
 	}
-	for _, k := range sortedKeys(e.live.mounted) {
+	for _, k := range slices.Sorted(maps.Keys(e.live.mounted)) {
 		if !present[k] {
 			s.drop(k)
 		}
@@ -315,8 +314,6 @@ func (e *Engine) sync(ctx context.Context, asked bool) (change, error) {
 
 // adopt takes over what does not belong to one plugin.
 func (e *Engine) adopt(next composition) error {
-	emitted := next.announced()
-	e.emitted.Store(&emitted)
 	e.current.Store(&next)
 	return e.isolateHost(next)
 }
@@ -470,13 +467,4 @@ func versionOf(pl *plugin) trust.Digest {
 		return removed
 	}
 	return pl.version
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -121,9 +121,6 @@ func (w *Workspace) each(answer func(workspace, unit string, b trust.Bundle) err
 // Revoke takes the answers for this workspace back and returns their number.
 func (w *Workspace) Revoke() (int, error) { return w.store.Revoke(w.Path(), "") }
 
-// Records are the answers of every workspace.
-func (w *Workspace) Records() []trust.Record { return w.store.List() }
-
 // subject says what a unit is and does, by its syntax tree.
 func (w *Workspace) subject(u unit) trust.Subject {
 	s := trust.Subject{Name: u.name, Path: u.path, Origin: string(discover.Workspace), Digest: u.bundle.Digest()}

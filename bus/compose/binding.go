@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"slices"
 	"sort"
 	"sync/atomic"
 )
@@ -168,7 +169,7 @@ func (g *graph) wire(m *mount) {
 		g.attachNeed(m, i)
 	}
 	for i, name := range m.c.Provides {
-		if !contains(m.c.Provides[:i], name) {
+		if !slices.Contains(m.c.Provides[:i], name) {
 			m.offers = append(m.offers, g.attachOffer(m, name))
 		}
 	}
@@ -223,13 +224,4 @@ func (g *graph) serve(b *binding, m *mount) {
 			g.outdate(u.m, old)
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
-	}
-	return false
 }

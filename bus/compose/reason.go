@@ -100,7 +100,7 @@ func (g *graph) servedIn(k *key) string {
 	})
 	var names []string
 	for _, r := range realms {
-		if name := r.where(); !contains(names, name) {
+		if name := r.where(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"starling/bus"
@@ -77,7 +78,7 @@ func (s *Scope) Stage(label string, add, remove bus.Op) {
 // mount is active. It is an error when the key is not in provides, when it was
 // provided already and after apply has returned.
 func (s *Scope) Provide(key string, value any) error {
-	if !contains(s.offers, key) {
+	if !slices.Contains(s.offers, key) {
 		return fmt.Errorf("provide %q: not in provides of %s", key, s.owner.Name)
 	}
 	s.mu.Lock()

@@ -6,7 +6,6 @@ import (
 
 	"starling/bus"
 	"starling/bus/chat"
-	"starling/bus/spec"
 )
 
 // PromptEvent announces a prompt before anything is appended or sent.
@@ -255,11 +254,3 @@ type NoticeEvent struct {
 // Notice is announced for every line shown to the person; what a listener of it
 // causes is not announced again.
 var Notice = bus.NewEmit[NoticeEvent]("code/notice").NotReentrant()
-
-var _ spec.Payload = Nothing{}
-
-// Nothing is the payload of a custom event announced without one.
-type Nothing struct{}
-
-// Plain returns nil.
-func (Nothing) Plain() any { return nil }

@@ -3,6 +3,7 @@ package bind
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"starling/trust"
@@ -191,7 +192,7 @@ func fieldsOf(name string, v starlark.Value, allowed ...string) (map[string]star
 		if !ok {
 			return nil, fmt.Errorf("%s: a field name must be a text, not %s", name, item[0].Type())
 		}
-		if !contains(allowed, key) {
+		if !slices.Contains(allowed, key) {
 			return nil, fmt.Errorf("%s: there is no field %q in its answer%s", name, key, didYouMean(key, allowed))
 		}
 		fields[key] = item[1]
@@ -205,15 +206,6 @@ func quoted(names []string) string {
 		parts[i] = fmt.Sprintf("%q: …", n)
 	}
 	return strings.Join(parts, ", ")
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // text reads a field that must be a text; absent is nil.

@@ -106,8 +106,6 @@ type Host struct {
 	// HTTP carries the requests of http.get and the like; nil is the default
 	// transport.
 	HTTP http.RoundTripper
-	// Announced tells whether some known plugin announces the custom event.
-	Announced func(event string) bool
 	// CurrentRun returns the live run or nil.
 	CurrentRun func() event.Run
 	// Stuck hears that a plugin's call was abandoned.

@@ -3,6 +3,7 @@ package bind
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"go.starlark.net/starlark"
 
@@ -106,7 +107,7 @@ var gateWord = builtin{name: "gate", registers: true, service: "gates", run: fun
 	default:
 		g.MaxRejections = n
 	}
-	if !contains([]string{"main", "child", "all"}, g.Scope) {
+	if !slices.Contains([]string{"main", "child", "all"}, g.Scope) {
 		return nil, fmt.Errorf("gate %s: scope must be \"main\", \"child\" or \"all\", not %q", g.Name, g.Scope)
 	}
 	g.Check = func(ctx context.Context, in any) (any, error) {

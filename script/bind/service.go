@@ -3,6 +3,8 @@ package bind
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 
 	"go.starlark.net/starlark"
@@ -71,7 +73,7 @@ func (s *service) Call(ctx context.Context, method string, args []any, kwargs ma
 		positional[i] = v
 	}
 	var named []starlark.Tuple
-	for _, key := range sortedKeys(kwargs) {
+	for _, key := range slices.Sorted(maps.Keys(kwargs)) {
 		v, err := value.FromGo(kwargs[key])
 		if err != nil {
 			return nil, fmt.Errorf("%s.%s: argument %s: %w", s.name, method, key, err)
@@ -190,7 +192,7 @@ var emitWord = builtin{name: "emit", run: func(p *Plugin, c *call, args starlark
 	if err := starlark.UnpackArgs("emit", args, kwargs, "event", &name, "payload?", &payload); err != nil {
 		return nil, err
 	}
-	if !contains(p.prog.Decl().Emits, name) {
+	if !slices.Contains(p.prog.Decl().Emits, name) {
 		return nil, fmt.Errorf("emit: %q is not in emits%s", name, didYouMean(name, p.prog.Decl().Emits))
 	}
 	frozen, err := value.NewFrozen(payload)
@@ -207,12 +209,3 @@ var emitWord = builtin{name: "emit", run: func(p *Plugin, c *call, args starlark
 	})
 	return starlark.None, nil
 }}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
