@@ -55,6 +55,7 @@ var fences = []fence{
 	{"github.com/urfave/cli/", []string{"surfaces/cli"}},
 	{"github.com/fsnotify/fsnotify", []string{"script/watch"}},
 	{"github.com/nats-io/", []string{"evals/queue"}},
+	{"mvdan.cc/sh/", []string{"trust/command"}},
 	{"net/http", []string{"agent/provider", "agent/model", "tools/fetch", "tools/mcp", "script/bind"}},
 }
 

@@ -1,0 +1,100 @@
+package command
+
+import "starling/bus/spec"
+
+// Setting is where a line would run.
+type Setting struct {
+	Workspace string   // absolute, links resolved
+	Extra     []string // further folders that count as workspace, absolute, links resolved
+	Dir       string   // where the line starts, absolute; empty is Workspace
+	Home      string   // of the person; "" for none
+	StateHome string   // starling's own folder; "" for none
+	// Resolve follows the links of an absolute path as far as it exists; nil
+	// asks the file system.
+	Resolve func(abs string) string
+}
+
+// Reading is what a line would do.
+type Reading struct {
+	Line  string
+	Parts []Part // in the order written, those inside substitutions among them
+	// Unread says why the line could not be read whole; "" when it could. A line
+	// that was not read whole is never covered by a rule.
+	Unread string
+	// Paths the line is sure to touch, workspace-relative with links followed
+	// (absolute outside), sorted; PathsKnown when there can be no others.
+	Paths      []string
+	PathsKnown bool
+	// Risk is the highest of the parts.
+	Risk spec.Risk
+	// Floor are the findings of the safety floor, in order.
+	Floor []Finding
+}
+
+// Kind of a Part.
+type Kind string
+
+// The kinds.
+const (
+	Simple   Kind = "command"     // a program and its arguments
+	Redirect Kind = "redirection" // to or from a file
+	Assign   Kind = "environment" // NAME=VALUE before a command, or export
+)
+
+// Part is one thing a rule must cover before the line may run.
+type Part struct {
+	Kind  Kind
+	Words []Word // of a Simple its name and arguments; of a Redirect the operator and the file; of an Assign NAME=VALUE
+	// Text is the part as a rule would spell it: words quoted where needed.
+	Text string
+	// Dir is where it runs, absolute; "" when nobody can tell.
+	Dir string
+	// Free parts need no rule: a cd inside the workspace, a pure filter, a
+	// redirection to /dev/null.
+	Free bool
+	Risk spec.Risk
+	// Why says in words what gave it its risk; for people.
+	Why string
+}
+
+// Word is one argument.
+type Word struct {
+	Text string
+	// Known means that the program is given exactly Text: no expansion, no glob.
+	Known bool
+}
+
+// Finding is one reason why the safety floor asks.
+type Finding struct {
+	Why  string // a sentence for people
+	Part int    // index into Parts; -1 for the line as a whole
+	// Paths it is about, absolute with links followed; empty when unknown.
+	Paths []string
+	// Loss is set when uncommitted work may be discarded; nil otherwise.
+	Loss *Loss
+}
+
+// Loss is uncommitted work that a command may discard: what a snapshot has to
+// hold before the command may run.
+type Loss struct {
+	Dir   string // the folder the command runs in; absolute
+	Kinds []Lost
+	// Names limits the loss: files and folders (absolute) of Worktree, Index,
+	// Untracked, Ignored and File; revisions of Stash and Branch; folders of Tree. Empty means all.
+	Names []string
+}
+
+// Lost is a kind of work.
+type Lost string
+
+// The kinds.
+const (
+	Worktree  Lost = "worktree"  // changes of tracked files
+	Index     Lost = "index"     // staged changes
+	Untracked Lost = "untracked" // files git does not know
+	Ignored   Lost = "ignored"   // files git ignores
+	Stash     Lost = "stash"     // entries of the stash
+	Branch    Lost = "branch"    // commits only this branch holds
+	Tree      Lost = "tree"      // another working tree
+	File      Lost = "file"      // one file, overwritten in place
+)

@@ -1,0 +1,4 @@
+package permit
+
+// Rules are what a person said about calls.
+type Rules struct{}
