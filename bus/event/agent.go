@@ -2,7 +2,6 @@ package event
 
 import (
 	"encoding/json"
-	"errors"
 
 	"starling/bus"
 	"starling/bus/chat"
@@ -88,57 +87,6 @@ type MessageCall struct {
 // Message is announced when a reply was committed.
 var Message = bus.NewEmit[MessageEvent]("agent/message")
 
-// ToolCallEvent announces a call before it runs.
-type ToolCallEvent struct {
-	Memo
-	ID            string          `field:"id"`
-	Name          string          `field:"name"`
-	Arguments     json.RawMessage `field:"arguments"` // decoded for plugins
-	ArgumentsJSON string          `field:"arguments_json"`
-	Paths         []string        `field:"paths"`
-	PathsKnown    bool            `field:"paths_known"`
-	Known         bool            `field:"known"` // a tool of that name exists
-	Blocked       bool            `field:"blocked"`
-	Recheck       bool            `field:"recheck"` // second pass, over rewritten arguments
-	Origin        string          `field:"origin"`
-	// Refused is the first refusal; Stop in it ends the run after the batch.
-	Refused *bus.Refusal
-	// Rewritten names who changed the arguments last; empty when nobody did.
-	Rewritten string
-	// PathsOf finds the paths of rewritten arguments; set by the sender.
-	PathsOf func(json.RawMessage) ([]string, bool)
-}
-
-// ToolCallAnswer blocks a call or rewrites its arguments.
-type ToolCallAnswer struct {
-	Block     *bus.Refusal
-	Arguments json.RawMessage // nil: unchanged
-}
-
-// ToolCall is the guard event: it fails closed.
-var ToolCall = bus.NewRefusable("agent/tool-call", bus.Closed,
-	func(a *ToolCallAnswer) *bus.Refusal { return a.Block },
-	func(e *ToolCallEvent, r bus.Refusal) {
-		e.Blocked, e.Refused = true, &r
-		e.Clear()
-	},
-	foldToolCall)
-
-func foldToolCall(e *ToolCallEvent, a *ToolCallAnswer, by bus.Owner) error {
-	if a.Arguments == nil {
-		return nil
-	}
-	if e.Recheck {
-		return errors.New("arguments were rewritten once already; a second rewrite refuses the call")
-	}
-	e.Arguments, e.ArgumentsJSON, e.Rewritten = a.Arguments, string(a.Arguments), by.Name
-	if e.PathsOf != nil {
-		e.Paths, e.PathsKnown = e.PathsOf(a.Arguments)
-	}
-	e.Clear()
-	return nil
-}
-
 // ToolProgressEvent carries output of a running call.
 type ToolProgressEvent struct {
 	Memo
@@ -149,40 +97,6 @@ type ToolProgressEvent struct {
 
 // ToolProgress is announced while a tool runs.
 var ToolProgress = bus.NewEmit[ToolProgressEvent]("agent/tool-progress").Coalesce()
-
-// ToolResultEvent announces a result before it is committed.
-type ToolResultEvent struct {
-	Memo
-	ID        string          `field:"id"`
-	Name      string          `field:"name"`
-	Arguments json.RawMessage `field:"arguments"` // decoded for plugins
-	Turn      int             `field:"turn"`
-	Content   string          `field:"content"`
-	IsError   bool            `field:"is_error"`
-	Details   json.RawMessage `field:"details"` // decoded for plugins
-}
-
-// ToolResultAnswer changes parts of a result; nil fields stay.
-type ToolResultAnswer struct {
-	Content *string
-	IsError *bool
-	Details json.RawMessage
-}
-
-// ToolResult is announced for every result, also of blocked calls.
-var ToolResult = bus.NewWaterfall("agent/tool-result", func(e *ToolResultEvent, a *ToolResultAnswer, _ bus.Owner) error {
-	if a.Content != nil {
-		e.Content = *a.Content
-	}
-	if a.IsError != nil {
-		e.IsError = *a.IsError
-	}
-	if a.Details != nil {
-		e.Details = a.Details
-	}
-	e.Clear()
-	return nil
-})
 
 // TurnEndEvent announces the end of a turn.
 type TurnEndEvent struct {

@@ -61,7 +61,6 @@ func InFamily(name string) bool {
 // announce: a listener on one would never run, so subscribing is an error.
 var later = []string{
 	"agent/compact", "agent/compacted", "agent/child-start", "agent/child-end",
-	"code/permission", "code/question", "code/answer", "code/process-exit", "code/file-change",
 	"eval/trial-start", "eval/trial-end",
 }
 
@@ -82,6 +81,7 @@ func Names() []string {
 		Message.Name(), ToolCall.Name(), ToolProgress.Name(), ToolResult.Name(), TurnEnd.Name(), RunEnd.Name(), Notice.Name(),
 		SessionStart.Name(), SessionEnd.Name(),
 		ProviderError.Name(), Tick.Name(),
+		Permission.Name(), Question.Name(), Answer.Name(), ProcessExit.Name(), FileChange.Name(),
 	}
 	sort.Strings(names)
 	return names

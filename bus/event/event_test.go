@@ -316,6 +316,11 @@ func TestLaws(t *testing.T) {
 		"code/tick emit":                     event.Tick,
 		"code/session-start emit":            event.SessionStart,
 		"code/session-end emit":              event.SessionEnd,
+		"code/permission verdicts closed":    event.Permission,
+		"code/question emit":                 event.Question,
+		"code/answer emit":                   event.Answer,
+		"code/process-exit emit":             event.ProcessExit,
+		"code/file-change emit":              event.FileChange,
 		"my/event emit":                      event.CustomTopic("my/event"),
 	}
 	var names []string
@@ -367,5 +372,47 @@ func TestMemo(t *testing.T) {
 	m.Clear()
 	if m.View() != nil {
 		t.Error("a cleared memo holds something")
+	}
+}
+
+// A refusal beats an answer, the first answer stands, notes add up.
+func TestToolCallAnswers(t *testing.T) {
+	answer := func(s string) *event.ToolCallAnswer { return &event.ToolCallAnswer{Answer: &event.ToolAnswer{Content: s}} }
+	e := &event.ToolCallEvent{ArgumentsJSON: `{}`}
+	first := answer("one")
+	first.Note = "n1"
+	dispatch(event.ToolCall, e, first, answer("two"), &event.ToolCallAnswer{Note: "n2"})
+	if e.Answered == nil || *e.Answered != (event.ToolAnswer{Content: "one", By: "a"}) {
+		t.Errorf("answered %+v", e.Answered)
+	}
+	if !slices.Equal(e.Notes, []event.Note{{By: "a", Text: "n1"}, {By: "c", Text: "n2"}}) {
+		t.Errorf("notes %+v", e.Notes)
+	}
+	e = &event.ToolCallEvent{ArgumentsJSON: `{}`}
+	dispatch(event.ToolCall, e, answer("one"), &event.ToolCallAnswer{Block: &bus.Refusal{Why: "no"}})
+	if !e.Blocked || e.Refused == nil {
+		t.Errorf("a block after an answer: %+v", e)
+	}
+	r := &event.ToolResultEvent{Content: "x"}
+	dispatch(event.ToolResult, r, nil, &event.ToolResultAnswer{Note: "n"})
+	if r.Content != "x" || !slices.Equal(r.Notes, []event.Note{{By: "b", Text: "n"}}) {
+		t.Errorf("result %+v", r)
+	}
+}
+
+// Of opinions the strongest stands, with its earliest reason; a failure denies.
+func TestPermission(t *testing.T) {
+	v := func(k bus.VerdictKind, why string) *bus.Verdict { return &bus.Verdict{Kind: k, Why: why} }
+	e := &event.PermissionEvent{}
+	dispatch(event.Permission, e, v(bus.Allow, ""), v(bus.Ask, "first"), v(bus.Ask, "second"), v(bus.Allow, ""))
+	if e.Verdict.Kind != bus.Ask || e.Verdict.Why != "first" || e.Verdict.By.Name != "b" {
+		t.Errorf("verdict %+v", e.Verdict)
+	}
+	dispatch(event.Permission, e, v(bus.Deny, "no"))
+	if e.Verdict.Kind != bus.Deny || e.Verdict.Why != "no" {
+		t.Errorf("verdict %+v", e.Verdict)
+	}
+	if e = (&event.PermissionEvent{}); e.Verdict.Kind != bus.NoOpinion {
+		t.Errorf("nobody: %+v", e.Verdict)
 	}
 }

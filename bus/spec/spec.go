@@ -41,10 +41,14 @@ type ToolCall struct {
 	Name      string
 	Arguments json.RawMessage
 	Turn      int
-	// Origin is "main" or the id of a sub-agent.
+	// Origin is "main", the id of a sub-agent, or "plugin NAME" for a call that a
+	// replacement makes of the tool it hides.
 	Origin string
 	// Progress shows a chunk of output while the call runs; never nil.
 	Progress func(chunk string)
+	// Original calls the built-in tool that this one replaces, through guards and
+	// permissions as any call; nil when it replaces none.
+	Original func(ctx context.Context, arguments json.RawMessage) (ToolResult, error)
 }
 
 // ToolResult is what the model reads.
@@ -53,6 +57,9 @@ type ToolResult struct {
 	IsError bool
 	// Details for screens, one JSON value; never sent to the model.
 	Details json.RawMessage
+	// Ends makes the content an attempt to finish: the run ends with it as its
+	// answer once the batch is done, unless something sends it on.
+	Ends bool
 }
 
 // Command is something a person can call with /NAME ARGS.
@@ -115,6 +122,27 @@ type Service interface {
 	Methods() []string
 	// Call runs one method. It returns an error for an unknown one.
 	Call(ctx context.Context, method string, args []any, kwargs map[string]any) (any, error)
+}
+
+// Caller is the plugin a call of a host service comes from: what the service may
+// do for it depends on the plugin's words.
+type Caller interface {
+	Name() string
+	// Needs is an error that names the word when the plugin lacks it.
+	Needs(word string) error
+}
+
+type callerKey struct{}
+
+// WithCaller returns a context that carries the caller.
+func WithCaller(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// CallerOf returns the plugin a service call comes from; nil for Go code.
+func CallerOf(ctx context.Context) Caller {
+	c, _ := ctx.Value(callerKey{}).(Caller)
+	return c
 }
 
 // Payload is the value of a custom event: frozen data that whoever reads it may
