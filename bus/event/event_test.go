@@ -377,12 +377,14 @@ func TestMemo(t *testing.T) {
 
 // A refusal beats an answer, the first answer stands, notes add up.
 func TestToolCallAnswers(t *testing.T) {
-	answer := func(s string) *event.ToolCallAnswer { return &event.ToolCallAnswer{Answer: &event.ToolAnswer{Content: s}} }
+	answer := func(s string) *event.ToolCallAnswer {
+		return &event.ToolCallAnswer{Answer: &event.ToolAnswer{Content: s}}
+	}
 	e := &event.ToolCallEvent{ArgumentsJSON: `{}`}
 	first := answer("one")
 	first.Note = "n1"
 	dispatch(event.ToolCall, e, first, answer("two"), &event.ToolCallAnswer{Note: "n2"})
-	if e.Answered == nil || *e.Answered != (event.ToolAnswer{Content: "one", By: "a"}) {
+	if e.Answered == nil || e.Answered.Content != "one" || e.Answered.By != "a" {
 		t.Errorf("answered %+v", e.Answered)
 	}
 	if !slices.Equal(e.Notes, []event.Note{{By: "a", Text: "n1"}, {By: "c", Text: "n2"}}) {
