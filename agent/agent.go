@@ -60,6 +60,9 @@ type Options struct {
 	// before anything else happens: for the session file. Its error is told and
 	// ends nothing.
 	Appended func(messages ...chat.Message) error
+	// Permit decides whether a call runs, after its guards and as late as can be;
+	// it may ask a person. nil lets every call run.
+	Permit func(context.Context, PermitCall) Permission
 	// Origin names the agent in tool calls; empty is "main".
 	Origin string
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -27,11 +28,20 @@ const (
 type call struct {
 	block     chat.Block
 	tool      spec.Tool
+	owner     bus.Owner
 	known     bool
+	origin    string
 	arguments json.RawMessage // final
+	rewritten bool            // by a plugin
+	paths     []string        // as guards were shown them
+	allPaths  bool
+	// permitted is what Options.Permit put into the context of the call.
+	permitted context.Context
 	// result stands when the call does not run, or has run.
-	result *spec.ToolResult
-	done   chan struct{} // closed when result stands; nil unless it runs beside others
+	result     *spec.ToolResult
+	answeredBy string // the plugin that answered in the place of the tool
+	notes      []event.Note
+	done       chan struct{} // closed when result stands; nil unless it runs beside others
 }
 
 func (c *call) refuse(text string) {
@@ -39,12 +49,14 @@ func (c *call) refuse(text string) {
 }
 
 // runCalls checks the calls in the order asked, runs them, and commits their
-// results in that order too, whichever is first to finish.
+// results in that order too, whichever is first to finish. Whether a call is
+// permitted is asked as late as can be: an earlier call of a sequence may have
+// changed what the answer rests on.
 func (t *turnState) runCalls(blocks []chat.Block) {
 	calls := make([]*call, len(blocks))
 	parallel, runnable := true, 0
 	for i, b := range blocks {
-		c := &call{block: b, arguments: object(b.Arguments)}
+		c := &call{block: b, arguments: object(b.Arguments), origin: t.r.a.o.Origin}
 		calls[i] = c
 		t.check(c)
 		if c.result == nil {
@@ -55,22 +67,31 @@ func (t *turnState) runCalls(blocks []chat.Block) {
 	if parallel && runnable > 1 {
 		for _, c := range calls {
 			if c.result == nil {
+				t.permit(t.r.ctx, c)
+			}
+		}
+		for _, c := range calls {
+			if c.result == nil {
 				c.done = make(chan struct{})
 				go func() {
 					defer close(c.done)
-					result := t.execute(c)
-					c.result = &result
+					t.execute(c)
 				}()
 			}
 		}
 	}
-	for _, c := range calls {
-		switch {
-		case c.done != nil:
+	for i, c := range calls {
+		if c.done != nil {
 			<-c.done
-		case c.result == nil:
-			result := t.execute(c)
-			c.result = &result
+		}
+		if c.result == nil && i > 0 {
+			t.still(c)
+		}
+		if c.result == nil {
+			t.permit(t.r.ctx, c)
+		}
+		if c.result == nil {
+			t.execute(c)
 		}
 		t.finish(c)
 	}
@@ -88,7 +109,7 @@ func (t *turnState) check(c *call) {
 		return
 	}
 	registry := t.r.a.o.Tools
-	c.tool, _, c.known = registry.Lookup(c.block.Name)
+	c.tool, c.owner, c.known = registry.Lookup(c.block.Name)
 	if c.known {
 		arguments, err := registry.Check(c.tool, c.block.Arguments)
 		if err != nil {
@@ -97,38 +118,58 @@ func (t *turnState) check(c *call) {
 		}
 		c.arguments = arguments
 	}
-	e := t.announceCall(c, false)
-	if e.Rewritten != "" && c.result == nil {
-		t.rewritten(c, e)
-	}
+	t.guard(t.r.ctx, c)
 	if c.result == nil {
 		t.offered(c)
 	}
 }
 
+// guard shows a call to its listeners, and once more when one rewrote it.
+func (t *turnState) guard(ctx context.Context, c *call) {
+	e := t.announceCall(ctx, c, false)
+	if e.Rewritten != "" && c.result == nil {
+		t.rewritten(ctx, c, e)
+	}
+}
+
+// still shows a call to its guards again when an earlier call of the batch
+// changed what it touches: a link may lead elsewhere now.
+func (t *turnState) still(c *call) {
+	paths, all := pathsOf(c.tool)(c.arguments)
+	if slices.Equal(paths, c.paths) && all == c.allPaths {
+		return
+	}
+	t.announceCall(t.r.ctx, c, true)
+}
+
 // announceCall sends agent/tool-call over the call's arguments and takes a
 // refusal into its result.
-func (t *turnState) announceCall(c *call, recheck bool) *event.ToolCallEvent {
+func (t *turnState) announceCall(ctx context.Context, c *call, recheck bool) *event.ToolCallEvent {
 	r := t.r
 	e := &event.ToolCallEvent{
 		ID: c.block.ID, Name: c.block.Name, Arguments: c.arguments, ArgumentsJSON: string(c.arguments),
-		Known: c.known, Recheck: recheck, Origin: r.a.o.Origin, PathsOf: pathsOf(c.tool),
+		Known: c.known, Recheck: recheck, Origin: c.origin, PathsOf: pathsOf(c.tool),
 	}
 	e.Paths, e.PathsKnown = e.PathsOf(c.arguments)
-	r.a.ports.call.Send(r.ctx, e)
+	c.paths, c.allPaths = e.Paths, e.PathsKnown
+	r.a.ports.call.Send(ctx, e)
+	c.notes = append(c.notes, e.Notes...)
 	switch {
-	case r.ctx.Err() != nil:
+	case ctx.Err() != nil:
 		c.refuse(neverRan) // a guard that was cancelled did not decide
 	case e.Refused != nil:
 		t.blocked(c, e.Refused)
+	case e.Answered != nil:
+		c.result = &spec.ToolResult{Content: e.Answered.Content, IsError: e.Answered.IsError, Details: e.Answered.Details}
+		c.answeredBy = e.Answered.By
 	}
 	return e
 }
 
 // rewritten checks arguments that a listener put in the place of the model's,
 // and shows them to everybody once more.
-func (t *turnState) rewritten(c *call, e *event.ToolCallEvent) {
-	c.arguments = e.Arguments
+func (t *turnState) rewritten(ctx context.Context, c *call, e *event.ToolCallEvent) {
+	c.arguments, c.rewritten = e.Arguments, true
 	if c.known {
 		arguments, err := t.r.a.o.Tools.Check(c.tool, string(e.Arguments))
 		if err != nil {
@@ -137,12 +178,11 @@ func (t *turnState) rewritten(c *call, e *event.ToolCallEvent) {
 		}
 		c.arguments = arguments
 	}
-	t.announceCall(c, true)
+	t.announceCall(ctx, c, true)
 }
 
 // blocked makes a refusal the result of its call.
 func (t *turnState) blocked(c *call, refusal *bus.Refusal) {
-	t.r.out.Denied++
 	who := refusal.By.Name
 	if who == "" {
 		who = "the host"
@@ -154,10 +194,13 @@ func (t *turnState) blocked(c *call, refusal *bus.Refusal) {
 	text := fmt.Sprintf("Blocked by %s: %s\n%s", who, why, doNotRepeat)
 	if refusal.Stop {
 		text = fmt.Sprintf("Blocked by %s: %s\n%s", who, why, endsAfterThe)
-		if t.stopped == "" {
-			t.stopped = reason(refusal)
-		}
 	}
+	t.r.mu.Lock() // calls of a replacement are guarded while others run
+	t.r.out.Denied++
+	if refusal.Stop && t.stopped == "" {
+		t.stopped = reason(refusal)
+	}
+	t.r.mu.Unlock()
 	c.refuse(text)
 	c.result.Details = denial(who, why)
 }
@@ -208,22 +251,33 @@ func (t *turnState) names() string {
 	return strings.Join(names, ", ")
 }
 
-// execute runs a call and returns what the model reads, whatever the tool does.
-func (t *turnState) execute(c *call) spec.ToolResult {
+// execute runs a call and leaves what the model reads in it, whatever the tool
+// does.
+func (t *turnState) execute(c *call) {
+	ctx := t.r.ctx
+	if c.permitted != nil {
+		ctx = c.permitted
+	}
+	result := t.perform(ctx, c)
+	c.result = &result
+}
+
+func (t *turnState) perform(ctx context.Context, c *call) spec.ToolResult {
 	r := t.r
-	if r.ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return spec.ToolResult{Content: neverRan, IsError: true}
 	}
 	if c.tool.Execute == nil {
 		return spec.ToolResult{Content: "the tool " + c.tool.Name + " has nothing to run", IsError: true}
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var over atomic.Bool
 	defer over.Store(true)
 	result, err := await(ctx, func() (spec.ToolResult, error) {
 		return c.tool.Execute(ctx, spec.ToolCall{
-			ID: c.block.ID, Name: c.block.Name, Arguments: c.arguments, Turn: t.index, Origin: r.a.o.Origin,
+			ID: c.block.ID, Name: c.block.Name, Arguments: c.arguments, Turn: t.index, Origin: c.origin,
+			Original: t.original(c),
 			Progress: func(chunk string) {
 				if chunk != "" && !over.Load() && r.a.ports.progress.Listening() {
 					r.a.ports.progress.Send(r.listenerCtx(), &event.ToolProgressEvent{ID: c.block.ID, Tool: c.block.Name, Chunk: chunk})
@@ -246,11 +300,18 @@ func (t *turnState) finish(c *call) {
 	e := event.ToolResultEvent{
 		ID: c.block.ID, Name: c.block.Name, Arguments: c.arguments, Turn: t.index,
 		Content: c.result.Content, IsError: c.result.IsError, Details: valid(c.result.Details),
+		AnsweredBy: c.answeredBy, Notes: c.notes,
 	}
 	r.a.ports.result.Send(r.listenerCtx(), &e)
 	content := strings.ToValidUTF8(e.Content, "\uFFFD")
 	if strings.TrimSpace(content) == "" {
 		content = noOutput
+	}
+	if c.result.Ends && !e.IsError && t.finished == "" {
+		t.finished = content
+	}
+	for _, n := range e.Notes {
+		content += fmt.Sprintf("\n\n[note of %s: %s]", n.By, strings.ToValidUTF8(n.Text, "\uFFFD"))
 	}
 	r.add(chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{
 		Kind: chat.Result, ID: c.block.ID, Name: c.block.Name,

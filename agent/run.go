@@ -29,7 +29,7 @@ type run struct {
 	started bool
 	// unroutable are the models listeners named that are not to be had.
 	unroutable map[string]bool
-	out        Outcome // Usage under mu
+	out        Outcome // Usage and Denied under mu
 
 	mu    sync.Mutex
 	turn  int    // from 0

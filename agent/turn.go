@@ -60,10 +60,13 @@ func (r *run) takeTurn(turn int) {
 		r.fail(t.err)
 	case t.stopped != "":
 		r.stop(StopStopped, t.stopped)
-	case len(t.reply.Calls()) > 0:
+	case len(t.reply.Calls()) > 0 && t.finished == "":
 	case len(pushed)+len(t.shape.Then) > 0:
 		t.goOn(pushed)
 	default:
+		if t.finished != "" {
+			r.out.Text = t.finished
+		}
 		if t.reply.Stop == chat.StopLength {
 			r.notice("the answer is cut: the model reached its output limit")
 		}
@@ -108,9 +111,11 @@ type turnState struct {
 	tried   map[string]bool // models that were asked for this reply
 	shape   event.Shape
 	reply   chat.Message
-	err     error    // of a failed reply
-	stopped string   // why the run ends after this batch
-	pushed  []string // who pushed user messages after the reply
+	err     error  // of a failed reply
+	stopped string // why the run ends after this batch, under r.mu while calls run
+	// finished is what a call said the run ends with; empty when none did.
+	finished string
+	pushed   []string // who pushed user messages after the reply
 }
 
 // converse shapes and sends the request, commits the reply and runs its calls.

@@ -52,6 +52,16 @@ func (r *Registry) Lookup(name string) (spec.Tool, bus.Owner, bool) {
 	return spec.Tool{}, bus.Owner{}, false
 }
 
+// Hidden returns the built-in that the effective tool of a name replaces.
+func (r *Registry) Hidden(name string) (spec.Tool, bool) {
+	for _, t := range resolve(r.slot.All()).owners {
+		if t.entry.Value.Name == name && t.replace != nil {
+			return settled(t.replace.Value), true
+		}
+	}
+	return spec.Tool{}, false
+}
+
 // List returns the effective tools in static order.
 func (r *Registry) List() []spec.Tool {
 	owners := resolve(r.slot.All()).owners
