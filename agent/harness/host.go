@@ -59,7 +59,7 @@ func (e *Engine) isolateHost(c composition) error {
 	for _, pl := range c.plugins {
 		for key, realm := range pl.realms {
 			name := key + "\x00" + realm
-			if realm == "" || e.live.realms[name] || !slices.Contains(spec.HostKeys, key) {
+			if realm == "" || e.live.realms[name] || !slices.Contains(spec.RegistryKeys, key) {
 				continue
 			}
 			if _, err := e.runtime.Mount(childRegistry(e.bus.Store(), key, realm)); err != nil {

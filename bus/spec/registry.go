@@ -5,7 +5,11 @@
 // uses the registry. A registry nobody reads is inert, never absent.
 package spec
 
-import "starling/bus"
+import (
+	"slices"
+
+	"starling/bus"
+)
 
 // Registry is an ordered set of registrations of one kind.
 type Registry[T any] struct{ slot bus.Slot[T] }
@@ -25,7 +29,7 @@ func (r *Registry[T]) All() []bus.Entry[T] { return r.slot.Load() }
 type Registries struct {
 	Tools      *Registry[Tool]
 	Commands   *Registry[Command]
-	Surfaces   *Registry[Surface]
+	Surfaces   *Surfaces
 	Gates      *Registry[Gate]
 	Strategies *Registry[Strategy]
 	Evals      *Registry[Eval]
@@ -36,7 +40,7 @@ func NewRegistries(store *bus.Store) *Registries {
 	return &Registries{
 		Tools:      NewRegistry[Tool](store, "tools"),
 		Commands:   NewRegistry[Command](store, "commands"),
-		Surfaces:   NewRegistry[Surface](store, "surfaces"),
+		Surfaces:   NewSurfaces(store, "surfaces"),
 		Gates:      NewRegistry[Gate](store, "gates"),
 		Strategies: NewRegistry[Strategy](store, "strategies"),
 		Evals:      NewRegistry[Eval](store, "evals"),
@@ -61,7 +65,7 @@ func Child(store *bus.Store, key, realm string) any {
 	case "commands":
 		return NewRegistry[Command](store, name)
 	case "surfaces":
-		return NewRegistry[Surface](store, name)
+		return NewSurfaces(store, name)
 	case "gates":
 		return NewRegistry[Gate](store, name)
 	case "strategies":
@@ -72,6 +76,9 @@ func Child(store *bus.Store, key, realm string) any {
 	return nil
 }
 
-// HostKeys are the services under which the registries are injected; no plugin
-// may provide one of them.
-var HostKeys = []string{"tools", "commands", "surfaces", "gates", "strategies", "evals"}
+// RegistryKeys are the services under which the registries are injected.
+var RegistryKeys = []string{"tools", "commands", "surfaces", "gates", "strategies", "evals"}
+
+// HostKeys are the services of the host: the registries, and those that are called
+// with invoke. No plugin may provide one of them.
+var HostKeys = append(slices.Clone(RegistryKeys), "processes")

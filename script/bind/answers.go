@@ -62,13 +62,20 @@ func decodeToolCall(p *Plugin, _ *event.ToolCallEvent, v starlark.Value) (*event
 		}
 		return &event.ToolCallAnswer{Block: no.refusal()}, nil
 	}
-	fields, err := p.answer(name, v, "arguments")
+	if a, ok := v.(*answered); ok {
+		return &event.ToolCallAnswer{Answer: &a.answer}, nil
+	}
+	fields, err := p.answer(name, v, "arguments", "note")
 	if err != nil {
+		return nil, err
+	}
+	answer := &event.ToolCallAnswer{}
+	if answer.Note, err = noteOf(name, fields); err != nil {
 		return nil, err
 	}
 	args, ok := fields["arguments"]
 	if !ok {
-		return nil, nil
+		return answer, nil
 	}
 	if _, ok := args.(*starlark.Dict); !ok {
 		return nil, fmt.Errorf("%s: arguments must be a dict, not %s", name, args.Type())
@@ -77,16 +84,29 @@ func decodeToolCall(p *Plugin, _ *event.ToolCallEvent, v starlark.Value) (*event
 	if err != nil {
 		return nil, fmt.Errorf("%s: arguments: %w", name, err)
 	}
-	return &event.ToolCallAnswer{Arguments: raw}, nil
+	answer.Arguments = raw
+	return answer, nil
+}
+
+// noteOf reads the field note; absent is "".
+func noteOf(name string, fields map[string]starlark.Value) (string, error) {
+	note, err := text(name, fields, "note")
+	if err != nil || note == nil {
+		return "", err
+	}
+	return *note, nil
 }
 
 func decodeToolResult(p *Plugin, _ *event.ToolResultEvent, v starlark.Value) (*event.ToolResultAnswer, error) {
 	name := event.ToolResult.Name()
-	fields, err := p.answer(name, v, "content", "is_error", "details")
+	fields, err := p.answer(name, v, "content", "is_error", "details", "note")
 	if err != nil {
 		return nil, err
 	}
 	var a event.ToolResultAnswer
+	if a.Note, err = noteOf(name, fields); err != nil {
+		return nil, err
+	}
 	if a.Content, err = text(name, fields, "content"); err != nil {
 		return nil, err
 	}

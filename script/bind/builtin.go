@@ -38,6 +38,7 @@ func builtins() []builtin {
 		onWord, toolWord, commandWord, provideWord, effectWord,
 		invokeWord, hasServiceWord, emitWord, attemptWord, clipWord, notifyWord, logWord,
 		refuse("block"), refuse("block_and_stop"), refuse("reject"), refuse("stop"),
+		allowWord, askWord, denyWord, answerWord, originalWord, answerQuestionWord,
 	}
 	all = append(all, execWord, envWord, laterWord, stateWord, saveStateWord, configWord, tokenWord, homeWord, promptWord, runWord)
 	all = append(all, inertWords()...)
@@ -54,8 +55,8 @@ func builtins() []builtin {
 // later are the words of versions to come. They exist so that a plugin that uses
 // one is told so instead of reading about an unknown name.
 var later = []string{
-	"http.serve", "original", "answer", "allow", "ask", "deny", "render", "vote",
-	"surface_state", "new_session", "answer_question", "result", "send", "prompt_with",
+	"http.serve", "render", "vote",
+	"surface_state", "new_session", "result", "send", "prompt_with",
 }
 
 func unavailable(name string) builtin {

@@ -41,6 +41,12 @@ func subscribers() map[string]subscriber {
 
 		event.ProviderError.Name(): listen(event.ProviderError, decodeProviderError),
 		event.Tick.Name():          observe(event.Tick),
+
+		event.Permission.Name():  listen(event.Permission, decodePermission),
+		event.Question.Name():    observe(event.Question),
+		event.Answer.Name():      observe(event.Answer),
+		event.ProcessExit.Name(): observe(event.ProcessExit),
+		event.FileChange.Name():  observe(event.FileChange),
 	}
 }
 

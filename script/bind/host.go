@@ -96,6 +96,9 @@ type Host struct {
 	// Prompt queues a text like a line a person typed; nil takes none.
 	Prompt func(plugin, text string) error
 	Info   Info
+	// AnswerQuestion answers an open question in the person's place; nil: nobody
+	// asks any.
+	AnswerQuestion func(ctx context.Context, plugin, id, value string) error
 	// Record keeps what a plugin got from the host: the nth result of a word within
 	// a call. It must not block; nil keeps nothing.
 	Record func(plugin, call, word string, n int, outcome json.RawMessage)

@@ -76,7 +76,7 @@ func (b *Binder) Component(prog *script.Program, file discover.File, set Setting
 		p.inst = p.instance()
 		current.Store(p)
 		for key, realm := range set.Realms {
-			if realm == "" && hostKey(key) {
+			if realm == "" && registryKey(key) {
 				p.own[key] = spec.Child(b.Bus.Store(), key, "private to "+file.Name)
 			}
 		}
@@ -126,14 +126,14 @@ func checkConfig(schema any, config map[string]any) error {
 func waitsFor(inject []string, realms map[string]string) []string {
 	var keys []string
 	for _, key := range inject {
-		if realm, isolated := realms[key]; !isolated || realm != "" || !hostKey(key) {
+		if realm, isolated := realms[key]; !isolated || realm != "" || !registryKey(key) {
 			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
-func hostKey(key string) bool { return slices.Contains(spec.HostKeys, key) }
+func registryKey(key string) bool { return slices.Contains(spec.RegistryKeys, key) }
 
 // instance makes the life of the file for one mount; nothing of it runs yet.
 func (p *Plugin) instance() *script.Instance {

@@ -17,7 +17,7 @@ var recordedWords = map[string]bool{
 	"fs.read": true, "fs.exists": true, "fs.list": true, "fs.stat": true, "fs.lock": true,
 	"exec": true, "http.get": true, "http.post": true, "http.request": true,
 	"env.get": true, "random.token": true, "model.ask": true, "model.list": true,
-	"config": true, "state": true, "system_prompt": true, "agents_md": true, "skills": true, "tool_list": true,
+	"original": true, "config": true, "state": true, "system_prompt": true, "agents_md": true, "skills": true, "tool_list": true,
 }
 
 // callRecord counts what one call of a plugin got, by word.

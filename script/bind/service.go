@@ -14,6 +14,7 @@ import (
 	"starling/bus/spec"
 	"starling/script"
 	"starling/script/value"
+	"starling/trust"
 )
 
 // service is what provide offers: the functions of one plugin, reached through
@@ -143,13 +144,13 @@ var invokeWord = builtin{name: "invoke", run: func(p *Plugin, c *call, args star
 		c.Host(func() { out, err = s.call(c.Context(), method, args[2:], kwargs) })
 		return out, err
 	case spec.Service:
-		c.Host(func() { out, err = invokeGo(c.Context(), s, key, method, args[2:], kwargs) })
+		c.Host(func() { out, err = p.invokeGo(c.Context(), s, key, method, args[2:], kwargs) })
 		return out, err
 	}
 	return nil, fmt.Errorf("invoke: service %q has no methods; its functions are words of their own", key)
 }}
 
-func invokeGo(ctx context.Context, s spec.Service, key, method string, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (p *Plugin) invokeGo(ctx context.Context, s spec.Service, key, method string, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	positional := make([]any, len(args))
 	for i, a := range args {
 		v, err := value.ToGo(a)
@@ -167,12 +168,18 @@ func invokeGo(ctx context.Context, s spec.Service, key, method string, args star
 		}
 		named[name] = v
 	}
-	out, err := s.Call(ctx, method, positional, named)
+	out, err := s.Call(spec.WithCaller(ctx, caller{p}), method, positional, named)
 	if err != nil {
 		return nil, fmt.Errorf("%s.%s: %w", key, method, err)
 	}
 	return value.FromGo(out)
 }
+
+// caller is the plugin as a host service sees it.
+type caller struct{ *Plugin }
+
+// Needs is an error that names the word when the plugin lacks it.
+func (c caller) Needs(word string) error { return c.needs(trust.Kind(word)) }
 
 var hasServiceWord = builtin{name: "has_service", run: func(p *Plugin, _ *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var key string

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -190,6 +191,7 @@ func (o *openCalls) cancel() {
 // toolRun is one tool call while its plugin may keep it open.
 type toolRun struct {
 	progress func(string)
+	original func(context.Context, json.RawMessage) (spec.ToolResult, error) // nil: replaces none
 
 	mu     sync.Mutex
 	handle *laterHandle

@@ -96,7 +96,7 @@ func (p *Plugin) execute(ctx context.Context, fn starlark.Callable, call spec.To
 	if err != nil {
 		return spec.ToolResult{}, fmt.Errorf("arguments: %w", err)
 	}
-	run := &toolRun{progress: call.Progress}
+	run := &toolRun{progress: call.Progress, original: call.Original}
 	v, err := p.call(context.WithValue(ctx, toolRunKey{}, run), script.Tool, call.Name, fn, args)
 	if err != nil {
 		return spec.ToolResult{}, err
