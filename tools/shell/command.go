@@ -35,6 +35,11 @@ type Command struct {
 	// the calls and at most for Timeout. What starts commands without a person
 	// looking sets it, so that it cannot fill the machine.
 	Queue bool
+	// Head and Tail replace those of the engine; 0 means the engine's.
+	Head, Tail int
+	// KeepDir asks a Line for Outcome.Dir. It takes an EXIT trap, which a trap of
+	// the line's own replaces, and Options.Spill.
+	KeepDir bool
 	// OnOutput sees output of both streams as it arrives, one call at a time
 	// and none after Run returned. The bytes are valid during the call only.
 	// It must return soon: while it runs, the command may have to wait.
@@ -67,8 +72,10 @@ func quote(word string) string {
 type plan struct {
 	path string
 	args []string
-	dir  string
-	env  []string
+	// shell is "bash" or "sh" when the last of args is a line for it, else "".
+	shell string
+	dir   string
+	env   []string
 }
 
 func (e *Engine) plan(c Command) (plan, error) {
@@ -81,7 +88,9 @@ func (e *Engine) plan(c Command) (plan, error) {
 		p.args = slices.Clone(c.Argv)
 		p.path, err = e.program(c.Argv[0])
 	case strings.TrimSpace(c.Line) != "":
-		p.path, p.args, err = e.shellFor(c.Line)
+		if p.path, p.args, err = e.shellFor(c.Line); err == nil {
+			p.shell = p.args[0]
+		}
 	default:
 		err = errors.New("shell: the command is empty")
 	}
@@ -206,6 +215,9 @@ func (e *Engine) folder(dir string) (string, error) {
 	}
 	if !info.IsDir() {
 		return "", fmt.Errorf("shell: the working folder %s is a file; choose a folder", dir)
+	}
+	if err := unix.Access(dir, unix.X_OK); err != nil {
+		return "", fmt.Errorf("shell: the working folder %s cannot be entered; choose another: %w", dir, err)
 	}
 	return dir, nil
 }

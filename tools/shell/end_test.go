@@ -239,6 +239,8 @@ func TestNeedsTerminal(t *testing.T) {
 		want       bool
 	}{
 		{"opens it", "read x </dev/tty", true},
+		{"opens it, all in one stream", "(read x </dev/tty) 2>&1", true},
+		{"other words, all in one stream", "(echo wrong; exit 1) 2>&1", false},
 		{"turns echo off", "stty -echo; read x", true},
 		{"editor", "git init -q . && git config user.email a@b && git config user.name a && git config core.editor cat && echo x >f && git add f && git commit", true},
 		{"fails otherwise", "echo wrong >&2; exit 1", false},

@@ -44,8 +44,9 @@ type Options struct {
 	// Wrap may put a launcher, such as a sandbox, in front of a command; its
 	// argument and result start with the absolute path of a program.
 	Wrap func(argv []string) []string
-	// Spill is a folder for output that does not fit in memory; empty keeps
-	// only head and tail. Close removes the files.
+	// Spill is a private folder for output that does not fit in memory and for
+	// the reports of Command.KeepDir; empty keeps only head and tail, and no
+	// folder. Close removes the files.
 	Spill string
 	// SpillLimit is the most bytes one spill file gets; 0 means 256 MiB.
 	SpillLimit int64
@@ -76,6 +77,8 @@ type Engine struct {
 	ended  []Row // the last few, oldest first
 	spills []string
 	closed bool
+
+	keepsFolders bool // the script of Command.KeepDir is written
 
 	places    chan struct{} // one element for each queued command that lives
 	closing   chan struct{} // closed by Close

@@ -21,6 +21,12 @@ type Outcome struct {
 	// Background says that a child lives on: it is in the process list, can be
 	// stopped, and what it still prints is thrown away.
 	Background bool
+	// Left are the children that live on, at most 16 of them.
+	Left []Child
+	// Dir is the folder the shell was in when it ended, links resolved: of
+	// Command.KeepDir alone, and "" when the shell did not say: it was killed,
+	// replaced by exec or given another EXIT trap, or the folder is gone.
+	Dir string
 	// NeedsTerminal says that the command failed because it wanted to talk to
 	// a terminal, by what it printed.
 	NeedsTerminal bool
@@ -41,10 +47,20 @@ var wantsTerminal = []string{
 	"control echo on the terminal", "no tty present", "cannot open tty", "error opening terminal",
 }
 
+// lastWords is how many bytes at the end of a merged output may say why a
+// command failed.
+const lastWords = 1 << 10
+
 // needsTerminal looks at stderr only, so that a search for one of these
-// sentences is not taken for one.
-func needsTerminal(stderr Text) bool {
-	for _, part := range []string{stderr.Head, stderr.Tail} {
+// sentences is not taken for one; at the last words of all output when the
+// command sent its errors there.
+func needsTerminal(command string, stderr, output Text) bool {
+	parts := []string{stderr.Head, stderr.Tail}
+	if strings.Contains(command, ">&1") || strings.Contains(command, "&>") || strings.Contains(command, "|&") {
+		last := output.Head + output.Tail
+		parts = append(parts, last[max(len(last)-lastWords, 0):])
+	}
+	for _, part := range parts {
 		low := strings.ToLower(part)
 		for _, s := range wantsTerminal {
 			if strings.Contains(low, s) {

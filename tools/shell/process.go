@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -50,6 +51,7 @@ type process struct {
 	stderr     capture
 	both       capture
 	spill      *spill
+	folder     string // where the shell reports its last folder; "" without
 	onOutput   func([]byte)
 	discarding bool // Run has returned
 
@@ -68,7 +70,12 @@ func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 		onOutput: c.OnOutput, spill: e.newSpill(id),
 	}
 	for _, s := range []*capture{&p.stdout, &p.stderr, &p.both} {
-		s.headMax, s.tailMax = e.opt.Head, e.opt.Tail
+		s.headMax, s.tailMax = cmp.Or(max(c.Head, 0), e.opt.Head), cmp.Or(max(c.Tail, 0), e.opt.Tail)
+	}
+	if c.KeepDir {
+		if err := p.report(&pl); err != nil {
+			return nil, err
+		}
 	}
 	// A session of its own takes the terminal away: /dev/tty cannot be opened.
 	cmd := &exec.Cmd{Path: pl.path, Args: pl.args, Dir: pl.dir, Env: pl.env, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
@@ -81,6 +88,7 @@ func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 	}
 	if err != nil {
 		p.disconnect()
+		_ = p.lastFolder()
 		return nil, startError(pl, err)
 	}
 	p.pid = cmd.Process.Pid
@@ -206,6 +214,10 @@ func (p *process) record(background bool) {
 	why := p.why
 	p.background = background
 	p.mu.Unlock()
+	var left []Child
+	if background {
+		left = p.children()
+	}
 
 	p.out.Lock()
 	defer p.out.Unlock()
@@ -213,10 +225,11 @@ func (p *process) record(background bool) {
 	o := &p.outcome
 	o.ID, o.Background, o.Elapsed = p.id, background, p.engine.opt.Now().Sub(p.started)
 	o.Status, o.Signal = p.status()
+	o.Left, o.Dir = left, p.lastFolder()
 	o.Stdout, o.Stderr, o.Output = p.stdout.text(), p.stderr.text(), p.both.text()
 	o.Truncated = o.Output.Omitted() > 0
 	o.TimedOut, o.Stopped, o.Cancelled = why == timedOut, why == stopped, why == cancelled
-	o.NeedsTerminal = o.Status != 0 && needsTerminal(o.Stderr)
+	o.NeedsTerminal = o.Status != 0 && needsTerminal(p.command, o.Stderr, o.Output)
 	o.Spill, o.SpillBytes, o.SpillErr = p.spill.close()
 	p.stdout, p.stderr, p.both, p.onOutput = capture{}, capture{}, capture{}, nil
 }

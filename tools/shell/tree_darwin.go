@@ -26,5 +26,14 @@ func processTable() []entry {
 	return table
 }
 
+// nameOf returns the name of the program a process runs.
+func nameOf(pid int) string {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(k.Proc.P_comm[:])
+}
+
 // pipeWriters finds nobody: the system does not tell who holds a pipe.
 func pipeWriters() map[uint64][]int { return nil }

@@ -114,3 +114,12 @@ func pipeInode(name string) (uint64, bool) {
 	inode, err := strconv.ParseUint(strings.TrimSuffix(digits, "]"), 10, 64)
 	return inode, err == nil
 }
+
+// nameOf reads the command line of a process.
+func nameOf(pid int) string {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(strings.ReplaceAll(string(b), "\x00", " "))
+}
