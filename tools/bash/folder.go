@@ -1,0 +1,83 @@
+package bash
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"starling/tools/shell"
+)
+
+// start returns the folder a command runs in. A kept folder that is gone, was made
+// a link out of the workspace or cannot be entered any more is given up: a note
+// says so. Without a workspace root nothing can run.
+func (b *Bash) start() (dir, note string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cwd != b.roots[0] {
+		real := resolved(b.cwd)
+		if real == b.cwd && b.inside(real) && isDir(real) && unix.Access(real, unix.X_OK) == nil {
+			return b.cwd, "", nil
+		}
+		note = fmt.Sprintf("the folder %s is gone: this ran in the workspace root, and so does the next", b.shown(b.cwd))
+		b.cwd = b.roots[0]
+	}
+	if !isDir(b.roots[0]) {
+		return "", "", fmt.Errorf("the workspace folder %s is gone, so no command can run: make it again, or start starling in a folder that exists", b.roots[0])
+	}
+	return b.cwd, note, nil
+}
+
+// changesFolder finds the words that change the folder of a shell.
+var changesFolder = regexp.MustCompile(`(^|[\s;&|({!])(cd|pushd|popd)($|[\s;&|)])`)
+
+// keep makes the folder a command ended in that of the next. The note is for the
+// model: where it is now, or why it is not.
+func (b *Bash) keep(line, from string, o shell.Outcome) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ended := o.TimedOut || o.Stopped || o.Cancelled || o.Signal != ""
+	switch {
+	case o.Dir == from:
+		// A command beside this one may have moved on; one that stayed does not
+		// take it back.
+		return ""
+	case o.Dir == "" && (ended || !changesFolder.MatchString(line)):
+		return ""
+	case o.Dir == "":
+		return fmt.Sprintf("the folder this ended in was not kept: it is gone, or the shell could not say because of exec or a trap on EXIT; the next command runs in %s", b.shown(b.cwd))
+	case !b.inside(o.Dir):
+		return fmt.Sprintf("the folder %s is outside the workspace and was not kept; the next command runs in %s", o.Dir, b.shown(b.cwd))
+	}
+	b.cwd = o.Dir
+	return fmt.Sprintf("the next command runs in %s", b.shown(b.cwd))
+}
+
+func (b *Bash) inside(dir string) bool {
+	for _, root := range b.roots {
+		if below(root, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+func below(root, dir string) bool {
+	rel, err := filepath.Rel(root, dir)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// shown is a folder as the model names it.
+func (b *Bash) shown(dir string) string {
+	switch rel, err := filepath.Rel(b.roots[0], dir); {
+	case err != nil || !below(b.roots[0], dir):
+		return dir
+	case rel == ".":
+		return "the workspace root"
+	default:
+		return rel
+	}
+}
