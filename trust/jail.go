@@ -270,7 +270,31 @@ func (j *Jail) List(path string) ([]fs.DirEntry, error) {
 // open opens a resolved path and refuses everything but regular files. Without
 // O_NONBLOCK the open of a pipe would wait for its other end.
 func (j *Jail) open(path, rel string, flag int, perm fs.FileMode) (*os.File, error) {
-	return j.openIn(j.root, path, rel, flag, perm)
+	if !j.straight {
+		return j.openIn(j.root, path, rel, flag, perm)
+	}
+	dir, base := filepath.Split(rel)
+	folder, err := j.folder(filepath.Clean(dir), false)
+	if err != nil {
+		return nil, j.say(path, err)
+	}
+	defer folder.Close()
+	return j.openIn(folder, path, base, flag, perm)
+}
+
+// Folder opens a directory, for its entries and for opens relative to it.
+func (j *Jail) Folder(path string) (*os.File, error) {
+	rel, err := j.resolve(path, true)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := j.folder(rel, false)
+	if err != nil {
+		return nil, j.say(path, err)
+	}
+	defer dir.Close()
+	f, err := dir.Open(".")
+	return f, j.say(path, err)
 }
 
 // openIn is open below a folder of the jail.

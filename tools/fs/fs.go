@@ -2,31 +2,85 @@ package fs
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"starling/bus/spec"
 	"starling/trust"
 )
 
-// Files makes the tools of one session. They share what was read, so that write
-// notices a file that somebody else changed since.
-type Files struct {
-	jail *trust.Jail
-
-	mu   sync.Mutex
-	seen map[string]digest // by resolved path
+// Options of the tools of one session. The zero value serves the workspace
+// alone and tells nobody of changes.
+type Options struct {
+	// Folders are further folders whose files count as those of the workspace.
+	// They are named by absolute paths.
+	Folders []*trust.Jail
+	// Changed is called after each change of a file by write or edit; nil for
+	// nobody. It runs before the call returns and must not call a tool.
+	Changed func(Change)
+	// Home is the person's home, for ~/ in paths and for the ignore rules git
+	// keeps there; "" for none.
+	Home string
+	// StateHome is starling's own folder, which no tool writes to.
+	StateHome string
+	// Env is the environment programs are looked up in and started with, as
+	// KEY=VALUE without secrets. Without it grep starts no program.
+	Env []string
 }
 
-type digest = [sha256.Size]byte
+// Kind of a Change.
+type Kind string
+
+// The kinds.
+const (
+	Created  Kind = "created"
+	Modified Kind = "modified"
+	Deleted  Kind = "deleted"
+)
+
+// Change is one changed file.
+type Change struct {
+	Path string // relative to the workspace, absolute outside
+	Kind Kind
+	// Before and After are SHA-256 of the contents in hex; "" when there was
+	// none or it is not known.
+	Before, After string
+}
+
+// Files makes the tools of one session. They share what was read, so that write
+// and edit notice a file that somebody else changed since.
+type Files struct {
+	jail *trust.Jail
+	opt  Options
+
+	// changing is held from reading a file until its new content stands:
+	// agents that share these tools must not overwrite each other's edits.
+	changing sync.Mutex
+
+	mu   sync.Mutex
+	seen map[string]digest // by absolute path, links followed
+}
+
+type digest [sha256.Size]byte
+
+func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
 // New returns the tools on the files of a jail.
-func New(jail *trust.Jail) *Files { return &Files{jail: jail, seen: map[string]digest{}} }
+func New(jail *trust.Jail) *Files { return NewWith(jail, Options{}) }
+
+// NewWith returns the tools on the files of a jail, with options.
+func NewWith(jail *trust.Jail, opt Options) *Files {
+	opt.Folders, opt.Env = slices.Clone(opt.Folders), slices.Clone(opt.Env)
+	return &Files{jail: jail, opt: opt, seen: map[string]digest{}}
+}
 
 // All returns every tool of the package.
-func (f *Files) All() []spec.Tool { return []spec.Tool{f.Read(), f.Write()} }
+func (f *Files) All() []spec.Tool {
+	return []spec.Tool{f.Read(), f.Write(), f.Edit()}
+}
 
 // Read returns a read tool that shares its memory with no other tool.
 func Read(jail *trust.Jail) spec.Tool { return New(jail).Read() }
@@ -34,50 +88,28 @@ func Read(jail *trust.Jail) spec.Tool { return New(jail).Read() }
 // Write returns a write tool that shares its memory with no other tool.
 func Write(jail *trust.Jail) spec.Tool { return New(jail).Write() }
 
-func (f *Files) remember(path string, d digest) {
+func (f *Files) remember(at place, d digest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.seen[path] = d
+	f.seen[at.abs] = d
 }
 
-func (f *Files) recall(path string) (digest, bool) {
+func (f *Files) recall(at place) (digest, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	d, ok := f.seen[path]
+	d, ok := f.seen[at.abs]
 	return d, ok
-}
-
-// paths tells guards the one path a call touches, with links followed; outside
-// the workspace, where it leads.
-func (f *Files) paths(arguments json.RawMessage) ([]string, bool) {
-	var a struct {
-		Path string `json:"path"`
-	}
-	if err := decode(arguments, &a); err != nil || a.Path == "" {
-		return nil, false
-	}
-	rel, err := f.jail.Resolve(a.Path)
-	var out *trust.OutsideError
-	switch {
-	case errors.As(err, &out):
-		return []string{out.Target}, true
-	case err != nil:
-		return []string{a.Path}, false
-	}
-	return []string{rel}, true
 }
 
 // decode reads checked arguments. Key by key and exactly: encoding/json would
 // take "PATH" for path, which a guard that looked at the same arguments did not.
-func decode(arguments json.RawMessage, into any) error {
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(arguments, &keys); err != nil {
+func decode(arguments json.RawMessage, into any, keys ...string) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(arguments, &given); err != nil {
 		return fmt.Errorf("arguments: %w", err)
 	}
-	for k := range keys {
-		switch k {
-		case "path", "offset", "limit", "content":
-		default:
+	for k := range given {
+		if !slices.Contains(keys, k) {
 			return fmt.Errorf("arguments: unknown %q", k)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"starling/bus/spec"
+	"starling/tools/fs/match"
 )
 
 // The most that one call of read shows.
@@ -46,7 +47,7 @@ func (f *Files) Read() spec.Tool {
 			"go on with offset. The number and the tab before each line are not part of the file.",
 		Parameters: readParameters,
 		Execute:    f.read,
-		Paths:      f.paths,
+		Paths:      f.paths(""),
 		ReadOnly:   true,
 		Risk:       spec.RiskRead,
 		Builtin:    true,
@@ -59,10 +60,15 @@ func (f *Files) read(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 		Offset int    `json:"offset"`
 		Limit  int    `json:"limit"`
 	}{Offset: 1, Limit: MaxLines}
-	if err := decode(call.Arguments, &a); err != nil {
+	if err := decode(call.Arguments, &a, "path", "offset", "limit"); err != nil {
 		return spec.ToolResult{}, err
 	}
-	v, err := f.view(ctx, a.Path, a.Offset, min(a.Limit, MaxLines))
+	at, done, err := f.open(ctx, a.Path)
+	if err != nil {
+		return spec.ToolResult{}, err
+	}
+	defer done()
+	v, err := f.view(ctx, at, a.Path, a.Offset, min(a.Limit, MaxLines))
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
@@ -74,12 +80,8 @@ func (f *Files) read(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 
 // view reads a file once from start to end: it shows some lines, counts all and
 // remembers the digest.
-func (f *Files) view(ctx context.Context, path string, offset, limit int) (*view, error) {
-	rel, err := f.jail.Resolve(path)
-	if err != nil {
-		return nil, err
-	}
-	file, err := f.jail.Open(rel)
+func (f *Files) view(ctx context.Context, at place, path string, offset, limit int) (*view, error) {
+	file, err := at.jail.Open(at.rel)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such file", path)
 	}
@@ -100,14 +102,14 @@ func (f *Files) view(ctx context.Context, path string, offset, limit int) (*view
 	if kind := binary(head); kind != "" {
 		return nil, fmt.Errorf("%s is binary (%s, %d bytes): read shows text only", path, kind, info.Size())
 	}
-	v := &view{path: rel, from: max(offset, 1), limit: max(limit, 1)}
+	v := &view{path: at.name, from: max(offset, 1), limit: max(limit, 1)}
 	if err := v.fill(in); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if v.total > 0 && v.from > v.total {
 		return nil, fmt.Errorf("%s has %s: offset %d is past its end", path, plural(v.total, "line"), v.from)
 	}
-	f.remember(rel, digest(hash.Sum(nil)))
+	f.remember(at, digest(hash.Sum(nil)))
 	return v, nil
 }
 
@@ -167,7 +169,7 @@ func (v *view) add(line []byte, length int, ended bool) {
 	if length > MaxLine {
 		line = wholeRunes(line)
 	}
-	shown, odd := legible(line)
+	shown, odd := match.Legible(line)
 	if length > MaxLine {
 		shown += fmt.Sprintf(" … [the line goes on: %d bytes in all]", length)
 	}
@@ -213,25 +215,6 @@ func nextLine(in *bufio.Reader) (start []byte, length int, ended bool, err error
 			return nil, 0, false, err
 		}
 	}
-}
-
-// legible shows bytes that are no UTF-8 as \xNN. The replacement character
-// would come back in a write and destroy them.
-func legible(line []byte) (string, bool) {
-	if utf8.Valid(line) {
-		return string(line), false
-	}
-	var b strings.Builder
-	for len(line) > 0 {
-		r, n := utf8.DecodeRune(line)
-		if r == utf8.RuneError && n == 1 {
-			fmt.Fprintf(&b, `\x%02X`, line[0])
-		} else {
-			b.Write(line[:n])
-		}
-		line = line[n:]
-	}
-	return b.String(), true
 }
 
 func (v *view) String() string {

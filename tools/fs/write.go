@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"path/filepath"
 	"strings"
 	"syscall"
 
 	"starling/bus/spec"
-	"starling/trust"
 )
 
 var writeParameters = json.RawMessage(`{
@@ -34,7 +32,7 @@ func (f *Files) Write() spec.Tool {
 			"The content is written as it is, without the line numbers that read shows.",
 		Parameters: writeParameters,
 		Execute:    f.write,
-		Paths:      f.paths,
+		Paths:      f.paths(""),
 		Risk:       spec.RiskChange,
 		Sequential: true,
 		Builtin:    true,
@@ -46,75 +44,164 @@ func (f *Files) write(ctx context.Context, call spec.ToolCall) (spec.ToolResult,
 		Path    string `json:"path"`
 		Content string `json:"content"`
 	}
-	if err := decode(call.Arguments, &a); err != nil {
+	if err := decode(call.Arguments, &a, "path", "content"); err != nil {
 		return spec.ToolResult{}, err
 	}
 	if strings.ContainsRune(a.Content, '\uFFFD') {
 		return spec.ToolResult{}, fmt.Errorf("content for %s holds U+FFFD, the sign of bytes that were lost: "+
 			"nothing was written; give the characters themselves, or an escape that the file's language knows", a.Path)
 	}
-	rel, err := f.jail.Resolve(a.Path)
+	at, done, err := f.open(ctx, a.Path)
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
-	if why := trust.FloorPath(trust.Folders{Workspace: f.jail.Dir()}, "", filepath.Join(f.jail.Dir(), rel)); why != "" {
+	defer done()
+	if why := f.floor(at); why != "" {
 		return spec.ToolResult{}, fmt.Errorf("%s is not written without a person's consent: %s", a.Path, why)
 	}
-	existed, err := f.unchanged(ctx, a.Path, rel)
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	old, err := f.previous(ctx, at, a.Path)
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
-	if err := ctx.Err(); err != nil {
-		return spec.ToolResult{}, fmt.Errorf("%s: %w", a.Path, err)
+	verb, change := "created", Change{Path: at.name, Kind: Created}
+	if old.exists {
+		verb, change.Kind, change.Before = "replaced", Modified, old.digest.String()
 	}
-	if err := f.jail.WriteFile(rel, []byte(a.Content), 0o666); err != nil {
+	after, err := f.save(ctx, at, a.Path, []byte(a.Content), change)
+	if err != nil {
 		return spec.ToolResult{}, err
 	}
-	f.remember(rel, sha256.Sum256([]byte(a.Content)))
-	verb := "created"
-	if existed {
-		verb = "replaced"
-	}
 	lines := countLines(a.Content)
+	d := difference{cut: true, added: lines, removed: old.lines}
+	if !old.partial {
+		d = diffWhole(at.name, !old.exists, old.content, a.Content)
+	}
 	return spec.ToolResult{
-		Content: fmt.Sprintf("%s %s (%s, %s)", verb, rel, plural(len(a.Content), "byte"), plural(lines, "line")),
-		Details: details(map[string]any{
-			"path": rel, "created": !existed, "bytes": len(a.Content), "lines": lines,
-		}),
+		Content: fmt.Sprintf("%s %s (%s, %s)", verb, at.name, plural(len(a.Content), "byte"), plural(lines, "line")) + beforeNote("\n", linkNote(old.info)),
+		Details: details(d.fields(map[string]any{
+			"path": at.name, "created": !old.exists, "bytes": len(a.Content), "lines": lines,
+			"before": change.Before, "after": after.String(),
+		})),
 	}, nil
 }
 
-// unchanged refuses to replace a file that was read and that somebody else has
-// changed since, and tells whether there is a file at all. It compares content:
-// time and size can stay the same.
-func (f *Files) unchanged(ctx context.Context, path, rel string) (existed bool, err error) {
-	file, err := f.jail.Open(rel)
+// save writes the new content of a file, remembers it and tells of the change.
+func (f *Files) save(ctx context.Context, at place, path string, content []byte, change Change) (digest, error) {
+	if err := ctx.Err(); err != nil {
+		return digest{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := at.jail.WriteFile(at.rel, content, 0o666); err != nil {
+		return digest{}, err
+	}
+	after := digest(sha256.Sum256(content))
+	f.remember(at, after)
+	change.After = after.String()
+	if f.opt.Changed != nil {
+		f.opt.Changed(change)
+	}
+	return after, nil
+}
+
+// previous is what a file holds before it is replaced.
+type previous struct {
+	exists  bool
+	info    iofs.FileInfo
+	digest  digest
+	lines   int
+	content string
+	partial bool // content was too large to keep
+}
+
+// previous reads what is there, and refuses when it was read before and somebody
+// else has changed it since. It compares content: time and size can stay the
+// same.
+func (f *Files) previous(ctx context.Context, at place, path string) (previous, error) {
+	file, err := at.jail.Open(at.rel)
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return false, nil
+		return previous{}, nil
 	}
 	if err != nil {
-		return false, err
+		return previous{}, err
 	}
 	defer file.Close()
-	had, known := f.recall(rel)
-	if !known {
-		return true, nil
+	info, err := file.Stat()
+	if err != nil {
+		return previous{}, fmt.Errorf("%s: %w", path, err)
 	}
+	old := previous{exists: true, info: info}
 	hash := sha256.New()
-	if _, err := io.Copy(hash, &cancelled{ctx, file}); err != nil {
-		return true, fmt.Errorf("%s: %w", path, err)
+	keep := keeper{limit: maxDiffInput}
+	if _, err := io.Copy(io.MultiWriter(hash, &keep), &cancelled{ctx, file}); err != nil {
+		return old, fmt.Errorf("%s: %w", path, err)
 	}
-	now := digest(hash.Sum(nil))
-	if now == had {
-		return true, nil
+	old.digest = digest(hash.Sum(nil))
+	old.content, old.partial, old.lines = string(keep.b), keep.over, keep.lines()
+	if had, known := f.recall(at); known && had != old.digest {
+		return old, f.changedSince(ctx, at, path, old.digest)
 	}
-	f.remember(rel, now) // told once: the next write knows
+	return old, nil
+}
+
+// keeper keeps the start of what is written to it and counts line breaks.
+type keeper struct {
+	limit  int
+	b      []byte
+	over   bool
+	breaks int
+	open   bool // the last line has no break
+}
+
+func (k *keeper) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	k.breaks += strings.Count(string(p), "\n")
+	k.open = p[len(p)-1] != '\n'
+	if k.over = k.over || len(k.b)+len(p) > k.limit; k.over {
+		k.b = nil
+	} else {
+		k.b = append(k.b, p...)
+	}
+	return len(p), nil
+}
+
+func (k *keeper) lines() int {
+	if k.open {
+		return k.breaks + 1
+	}
+	return k.breaks
+}
+
+// changedSince refuses a change of a file that somebody else has changed, and
+// shows what it holds now. It is said once: the next call knows.
+func (f *Files) changedSince(ctx context.Context, at place, path string, now digest) error {
+	f.remember(at, now)
 	fresh := "it is no text any more"
-	if v, err := f.view(ctx, rel, 1, MaxLines); err == nil {
+	if v, err := f.view(ctx, at, path, 1, MaxLines); err == nil {
 		fresh = "its content now:\n" + v.String()
 	}
-	return true, fmt.Errorf("%s was changed by somebody else since it was last read: nothing was written; "+
-		"take the change into account and write again; %s", path, fresh)
+	return fmt.Errorf("%s was changed by somebody else since it was last read: nothing was written; "+
+		"take the change into account and call again; %s", path, fresh)
+}
+
+// linkNote tells that a file had other names, which keep the old content.
+func linkNote(info iofs.FileInfo) string {
+	if info == nil {
+		return ""
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
+		return fmt.Sprintf("[the file has %s (hard links), which keep the old content]", plural(int(st.Nlink)-1, "other name"))
+	}
+	return ""
+}
+
+func beforeNote(sep, note string) string {
+	if note == "" {
+		return ""
+	}
+	return sep + note
 }
 
 func countLines(s string) int {
