@@ -227,8 +227,10 @@ func (r *run) add(messages ...chat.Message) {
 	}
 	err := a.record(messages)
 	switch {
-	case err == nil:
+	case err == nil && a.unrecorded != "":
 		a.unrecorded = ""
+		r.notice("the session is recorded again, with everything that waited")
+	case err == nil:
 	case err.Error() != a.unrecorded: // not once a message
 		a.unrecorded = err.Error()
 		r.notice(fmt.Sprintf("the session is not recorded: %v", err))

@@ -72,6 +72,9 @@ func TestAppendedThatFails(t *testing.T) {
 		}
 		works = true
 		l.agent.Run(t.Context(), "on")
+		if strings.Count(out.String(), "notice the session is recorded again") != 1 {
+			t.Errorf("%s: the end of the fault is not told once\n%s", name, out)
+		}
 		works = false
 		l.agent.Run(t.Context(), "on")
 		if strings.Count(out.String(), notice) != 2 {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"starling/agent/session"
@@ -64,11 +66,44 @@ func newRecord(e *Engine) (*record, []chat.Message, error) {
 	if err != nil {
 		e.say(context.Background(), view.Notice{Text: fmt.Sprintf("session %s: %v", s.ID(), err), Warn: true})
 	}
-	for _, problem := range s.Problems() {
-		e.say(context.Background(), view.Notice{Text: fmt.Sprintf("session %s: %s", s.ID(), problem), Warn: true})
+	problems := s.Problems()
+	if text := cutOff(messages); text != "" && !strings.Contains(ref, ":") { // who named a message cut there by choice
+		problems = append(problems, fmt.Sprintf("session %s: %s", s.ID(), text))
+	}
+	for _, problem := range problems {
+		e.say(context.Background(), view.Notice{Text: problem, Warn: true})
 	}
 	r.session, r.resumed = s, true
 	return r, messages, nil
+}
+
+// cutOff says how the last run of a conversation was cut off, as by a kill; ""
+// when it came to an end.
+func cutOff(messages []chat.Message) string {
+	open, last := 0, chat.Assistant
+	for i, m := range slices.Backward(messages) {
+		if i == len(messages)-1 || last == chat.System { // notes may stand behind an end
+			last = m.Role
+		}
+		if m.Role == chat.Assistant {
+			open += len(m.Calls())
+			break
+		}
+		for _, b := range m.Blocks {
+			if b.Kind == chat.Result {
+				open--
+			}
+		}
+	}
+	switch {
+	case open == 1:
+		return "its last run was cut off: a tool call has no result, the model is told that its effect is unknown"
+	case open > 1:
+		return fmt.Sprintf("its last run was cut off: %d tool calls have no result, the model is told that their effect is unknown", open)
+	case last == chat.User, last == chat.ToolRole:
+		return "its last run ended before the model answered"
+	}
+	return ""
 }
 
 // secrets are the values of the key variables of an environment.
@@ -131,7 +166,12 @@ func (r *record) append(messages ...chat.Message) error {
 	if r.off || r.session == nil {
 		return nil
 	}
-	return r.session.Append(messages...)
+	err := r.session.Append(messages...)
+	if unsaved := (*session.UnsavedError)(nil); errors.As(err, &unsaved) {
+		// Its own text counts the entries, and what differs is told once more.
+		return fmt.Errorf("session file %s: %w; what is said is kept in memory and written when that is mended", unsaved.Path, unsaved.Err)
+	}
+	return err
 }
 
 // Unsaved is why the session is not on disk; nil when it is.
@@ -144,13 +184,18 @@ func (r *record) unsaved() error {
 	return r.session.Err()
 }
 
+// flush tries once more to write what waits, and writes the plugin record. That
+// the session is not on disk was told when it came, and the outcome says it too.
 func (r *record) flush() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.session == nil {
 		return nil
 	}
-	return r.session.Flush()
+	if err := r.session.Flush(); r.session.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 // end announces the end of the session; before the plugins leave.

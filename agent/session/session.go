@@ -343,9 +343,9 @@ func (s *Session) Close() error {
 	if s.log == nil {
 		return nil
 	}
-	err := s.flush()
+	var err error // the log flushes itself
 	if s.recorder != nil {
-		err = errors.Join(err, s.recorder.close())
+		err = errors.Join(s.recorder.Flush(), s.recorder.close())
 	}
 	if s.log.size == 0 && len(s.nodes) == 0 && len(s.labels) == 0 {
 		if s.log.file != nil {
