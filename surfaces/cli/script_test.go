@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,10 +17,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	programs := map[string]func(){
 		"starling": func() { os.Exit(cli.Main(os.Args, cli.System())) },
-	})
+	}
+	maps.Copy(programs, morePrograms)
+	testscript.Main(m, programs)
 }
+
+// morePrograms are programs of some systems only.
+var morePrograms = map[string]func(){}
 
 // TestScripts runs every file of testdata/script against the real program.
 func TestScripts(t *testing.T) {
