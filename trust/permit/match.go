@@ -32,7 +32,7 @@ func (r Rule) allowsPart(pl places, part command.Part) bool {
 		return true
 	}
 	p, err := parseCommand(r.pattern)
-	if err != nil || p.kind != part.Kind {
+	if err != nil || p.kind != part.Kind || shapes[r.tool] != ofCommand {
 		return false
 	}
 	switch part.Kind {
@@ -297,6 +297,19 @@ func hostOf(arguments json.RawMessage) (host string, port int, ok bool) {
 		}
 	}
 	return u.Hostname(), port, true
+}
+
+// hostPattern spells a host for a rule; the ports of http and https go without
+// saying, as a rule without a port is about every one.
+func hostPattern(host string, port int) string {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if port == 80 || port == 443 {
+		return host
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return host + ":" + strconv.Itoa(port)
 }
 
 // meetsArgument tells how the rule fits the argument its pattern names.
