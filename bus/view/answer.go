@@ -1,0 +1,24 @@
+package view
+
+import "encoding/json"
+
+// Answer is what a person says to a question.
+type Answer struct {
+	// Value is one of the question's options; of a question with free text, the
+	// text.
+	Value string
+	// Why is a line behind a no, which the model reads.
+	Why string
+	// Everywhere keeps an always for this workspace; else it ends with the session.
+	Everywhere bool
+	// Arguments in the place of the call's, for AnswerEdit.
+	Arguments json.RawMessage
+}
+
+// The answers to a permission question.
+const (
+	AnswerYes    = "yes"
+	AnswerAlways = "always"
+	AnswerNo     = "no"
+	AnswerEdit   = "edit"
+)
