@@ -45,7 +45,9 @@ golden: ## rewrite expected outputs of the program tests; read the diff
 examples: ## every example through a real run
 	$(GO) test ./surfaces/cli -run 'TestScripts/example' -v
 
-soak: ## the long counts: 10 000 reloads, many more random histories, long fuzzing
-	RELOADS=10000 SOAK=1 $(GO) test ./agent/harness -timeout 60m
-	SOAK=1 $(GO) test $(RAPID_PKGS) -rapid.checks=20000 -timeout 120m
+# SOAK is the number of kills, and makes tests thorough that are quick otherwise.
+soak: ## the long counts: 10 000 reloads, 200 kills, many more random histories, long fuzzing
+	RELOADS=10000 SOAK=200 $(GO) test ./agent/harness -timeout 60m
+	SOAK=200 $(GO) test ./surfaces/cli -run '^TestKill9$$' -timeout 60m
+	SOAK=200 $(GO) test $(RAPID_PKGS) -rapid.checks=20000 -timeout 120m
 	$(MAKE) fuzz FUZZTIME=5m

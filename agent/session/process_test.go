@@ -56,7 +56,7 @@ func appendChild(argument string) {
 }
 
 // A kill at any point loses no message whose append returned, and what is read
-// is a valid conversation.
+// is a valid conversation. SOAK is the number of kills.
 func TestKill9(t *testing.T) {
 	rounds := 20
 	if n, err := strconv.Atoi(os.Getenv("SOAK")); err == nil {
