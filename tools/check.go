@@ -9,9 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"starling/bus/spec"
+	"starling/tools/schema"
 )
 
 // Check returns the arguments of a call as one JSON object. Nothing, blanks and
@@ -25,19 +24,18 @@ func (r *Registry) Check(tool spec.Tool, arguments string) (json.RawMessage, err
 	if none(tool.Parameters) {
 		return raw, nil
 	}
-	schema, err := r.schemas.compiled(tool.Parameters)
+	compiled, err := r.schemas.compiled(tool.Parameters)
 	if err != nil {
 		return nil, fmt.Errorf("tool %s cannot be called, its %w", tool.Name, err)
 	}
-	err = validate(schema, value)
-	if err == nil {
-		return raw, nil
-	}
-	var faults *jsonschema.ValidationError
-	if !errors.As(err, &faults) {
+	faults, err := compiled.Check(value)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("arguments cannot be checked: %w", err)
+	case len(faults) > 0:
+		return nil, &ArgumentError{Faults: faults}
 	}
-	return nil, &ArgumentError{Faults: list(faults)}
+	return raw, nil
 }
 
 // ValidateSchema refuses a schema that does not compile or does not describe
@@ -52,19 +50,18 @@ func ValidateSchema(parameters json.RawMessage) error {
 
 // CheckJSON holds a JSON document, such as the settings of a plugin, against a
 // schema of one object. Its error names every fault at once.
-func CheckJSON(schema, document json.RawMessage) error {
-	compiled, err := compile(schema)
+func CheckJSON(rules, document json.RawMessage) error {
+	compiled, err := compile(rules)
 	if err != nil {
 		return err
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	value, err := schema.Decode(document)
 	if err != nil {
 		return err
 	}
-	err = validate(compiled, value)
-	var faults *jsonschema.ValidationError
-	if errors.As(err, &faults) {
-		return errors.New(strings.Join(list(faults), "; "))
+	faults, err := compiled.Check(value)
+	if err == nil && len(faults) > 0 {
+		err = errors.New(strings.Join(faults, "; "))
 	}
 	return err
 }
@@ -75,7 +72,7 @@ func parse(arguments string) (json.RawMessage, any, error) {
 	if text == "" || text == "null" {
 		text = "{}"
 	}
-	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	value, err := schema.Decode([]byte(text))
 	if err != nil {
 		return nil, nil, &ArgumentError{Faults: []string{"not valid JSON: " + words(err, text)}}
 	}
@@ -121,67 +118,40 @@ func none(parameters json.RawMessage) bool {
 // starts over when full instead of growing.
 type schemas struct {
 	mu   sync.Mutex
-	kept map[string]*jsonschema.Schema
+	kept map[string]*schema.Schema
 }
 
 const maxKept = 256
 
-func (s *schemas) compiled(parameters json.RawMessage) (*jsonschema.Schema, error) {
+func (s *schemas) compiled(parameters json.RawMessage) (*schema.Schema, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if have := s.kept[string(parameters)]; have != nil {
 		return have, nil
 	}
-	schema, err := compile(parameters)
+	compiled, err := compile(parameters)
 	if err != nil {
 		return nil, err
 	}
 	if s.kept == nil || len(s.kept) >= maxKept {
-		s.kept = map[string]*jsonschema.Schema{}
+		s.kept = map[string]*schema.Schema{}
 	}
-	s.kept[string(parameters)] = schema
-	return schema, nil
+	s.kept[string(parameters)] = compiled
+	return compiled, nil
 }
 
-func compile(parameters json.RawMessage) (schema *jsonschema.Schema, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			schema, err = nil, fmt.Errorf("parameter schema cannot be compiled: %v", v)
-		}
-	}()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(parameters))
+func compile(parameters json.RawMessage) (*schema.Schema, error) {
+	document, err := schema.Decode(parameters)
 	if err != nil {
 		return nil, fmt.Errorf("parameter schema is not valid JSON: %w", err)
 	}
-	object, ok := doc.(map[string]any)
+	object, ok := document.(map[string]any)
 	if !ok || object["type"] != "object" {
 		return nil, errors.New(`parameter schema must be {"type": "object", …}: arguments are always one object`)
 	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(closedLoader{})
-	if err := c.AddResource(schemaURL, doc); err != nil {
+	compiled, err := schema.Compile(document)
+	if err != nil {
 		return nil, fmt.Errorf("parameter schema: %w", err)
 	}
-	if schema, err = c.Compile(schemaURL); err != nil {
-		return nil, fmt.Errorf("parameter schema: %s", strings.ReplaceAll(err.Error(), schemaURL, ""))
-	}
-	return schema, nil
-}
-
-const schemaURL = "tool:///parameters"
-
-// closedLoader keeps a $ref from reading files or the network.
-type closedLoader struct{}
-
-func (closedLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s: a schema may refer to itself only", url)
-}
-
-func validate(schema *jsonschema.Schema, value any) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("the schema check failed: %v", v)
-		}
-	}()
-	return schema.Validate(value)
+	return compiled, nil
 }
