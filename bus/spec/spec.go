@@ -27,7 +27,10 @@ type Tool struct {
 	Execute func(ctx context.Context, call ToolCall) (ToolResult, error)
 	// Paths returns the workspace-relative paths a call would touch (absolute
 	// outside it) and whether these are all; nil means nothing is known.
-	Paths      func(arguments json.RawMessage) (paths []string, all bool)
+	Paths func(arguments json.RawMessage) (paths []string, all bool)
+	// Preview is what a person is shown before the call runs: the diff of a change.
+	// nil, and "", show the arguments.
+	Preview    func(ctx context.Context, arguments json.RawMessage) string
 	ReadOnly   bool
 	Risk       Risk
 	Sequential bool // never beside another call
@@ -78,17 +81,6 @@ type Command struct {
 type CommandResult struct {
 	Lines      []string
 	NewSession bool
-}
-
-// Surface is an interactive panel, status or overlay: a small app of model,
-// update and view. Values are plain data (see Plain).
-type Surface struct {
-	Name      string
-	Placement map[string]any
-	Init      func(ctx context.Context) (map[string]any, error)                     // may be nil
-	Update    func(ctx context.Context, model map[string]any, msg any) (any, error) // may be nil
-	View      func(ctx context.Context, model map[string]any) (tree any, err error) // nil tree: closed
-	Tick      bool
 }
 
 // Gate decides whether an attempt to finish counts.

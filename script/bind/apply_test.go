@@ -76,7 +76,7 @@ def apply(ctx):
     on("some/thing", f)
     tool("t", "d", {}, f)
     command("/c", "d", f)
-    surface("s", {"kind": "side", "side": "left"}, f, init = f0, update = lambda m, msg: m, tick = True)
+    surface("s", {"kind": "side", "side": "left"}, f, init = lambda: {"n": 1}, update = lambda m, msg: m, tick = True)
     gate("g", f, max_rejections = None)
     strategy("st", "d", f)
     case(name = "x", task = "t", files = {"a": "b"})
@@ -98,7 +98,7 @@ def apply(ctx):
 	if len(e) != 4 || e[0].Value.Fields["task"] != "t" || e[2].Value.Funcs["fn"] == nil || e[2].Value.Fields["better"] != "less" {
 		t.Errorf("evals: %+v", e)
 	}
-	if s := w.registry.Surfaces.All()[0].Value; s.Placement["side"] != "left" || !s.Tick || s.Init == nil || s.Update == nil {
+	if s := w.registry.Surfaces.All()[0].Value; s.Placement["side"] != "left" || !s.Tick || s.Model == nil || s.Update == nil {
 		t.Errorf("surface: %+v", s)
 	}
 }

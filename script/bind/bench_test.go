@@ -47,7 +47,7 @@ func newStage(b *testing.B, log *journal.Journal) *stage {
 	})
 	registries := spec.NewRegistries(store)
 	s.mount(compose.Component{
-		Name: "host", Origin: "host", Position: bus.At(bus.ClassHost, 0, "host"), Provides: spec.HostKeys,
+		Name: "host", Origin: "host", Position: bus.At(bus.ClassHost, 0, "host"), Provides: spec.RegistryKeys,
 		Apply: func(sc *compose.Scope) error {
 			for key, registry := range registries.ByKey() {
 				if err := sc.Provide(key, registry); err != nil {

@@ -9,8 +9,8 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
 
+	"starling/bus"
 	"starling/bus/compose"
-	"starling/bus/spec"
 	"starling/script"
 	"starling/script/limits"
 )
@@ -42,6 +42,7 @@ func builtins() []builtin {
 	}
 	all = append(all, execWord, envWord, laterWord, stateWord, saveStateWord, configWord, tokenWord, homeWord, promptWord, runWord)
 	all = append(all, inertWords()...)
+	all = append(all, surfaceWords()...)
 	all = append(all, httpWords()...)
 	all = append(all, modelWords()...)
 	all = append(all, infoWords()...)
@@ -55,8 +56,7 @@ func builtins() []builtin {
 // later are the words of versions to come. They exist so that a plugin that uses
 // one is told so instead of reading about an unknown name.
 var later = []string{
-	"http.serve", "render", "vote",
-	"surface_state", "new_session", "result", "send", "prompt_with",
+	"http.serve", "vote", "new_session",
 }
 
 func unavailable(name string) builtin {
@@ -74,7 +74,7 @@ func notAvailable(name string) error {
 var (
 	words = sync.OnceValue(builtins)
 	names = sync.OnceValue(func() map[string]bool {
-		names := map[string]bool{"math": true, "time": true}
+		names := map[string]bool{"math": true, "time": true, "ui": true}
 		for _, name := range limits.Names() {
 			names[name] = true
 		}
@@ -104,7 +104,7 @@ func split(name string) (module, function string) {
 
 // predeclared makes the names of one plugin, as far as it uses them.
 func (p *Plugin) predeclared() starlark.StringDict {
-	names := starlark.StringDict{"math": math.Module}
+	names := starlark.StringDict{"math": math.Module, "ui": uiModule}
 	for name, v := range p.host.guards.of(p.prog.Decl().Limits) {
 		if p.prog.Uses(name) {
 			names[name] = v
@@ -159,17 +159,22 @@ func (p *Plugin) guarded(b builtin) func(*starlark.Thread, *starlark.Builtin, st
 	}
 }
 
+// registry returns what stands under a key of the host, for the plugin's realm.
+func (p *Plugin) registry(key string) (any, error) {
+	if found, own := p.own[key]; own {
+		return found, nil
+	}
+	return p.view.Get(key)
+}
+
 // register puts a registration into the host's registry of that key, as the
 // plugin's realm for it says.
 func register[T any](p *Plugin, key, label string, v T) error {
-	found, own := p.own[key]
-	if !own {
-		var err error
-		if found, err = p.view.Get(key); err != nil {
-			return err
-		}
+	found, err := p.registry(key)
+	if err != nil {
+		return err
 	}
-	registry, ok := found.(*spec.Registry[T])
+	registry, ok := found.(interface{ Slot() bus.Slot[T] })
 	if !ok {
 		return fmt.Errorf("the service %q is no registry of the host", key)
 	}

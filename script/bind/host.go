@@ -25,6 +25,7 @@ type Binder struct {
 	locks    *script.Locks // of every plugin, so that rings of waiting calls are seen
 	jails    jails
 	states   *states
+	models   models
 	guards   *guards
 	calls    callCounts    // for the plugin record
 	room     chan struct{} // of requests to models that run together

@@ -13,63 +13,11 @@ import (
 )
 
 // inertWords are registrations that something consumes in some modes only: they
-// stand in every mode, so that a plugin that draws a panel and guards tool calls
+// stand in every mode, so that a plugin that registers evals and guards tool calls
 // guards in CI too.
 func inertWords() []builtin {
-	return []builtin{surfaceWord, gateWord, strategyWord, evalWord("case"), evalWord("variant"), evalWord("metric"), evalWord("grader")}
+	return []builtin{gateWord, strategyWord, evalWord("case"), evalWord("variant"), evalWord("metric"), evalWord("grader")}
 }
-
-var surfaceWord = builtin{name: "surface", registers: true, service: "surfaces", run: func(p *Plugin, _ *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var (
-		s            spec.Surface
-		placement    *starlark.Dict
-		view         starlark.Value
-		init, update starlark.Value = starlark.None, starlark.None
-	)
-	err := starlark.UnpackArgs("surface", args, kwargs, "name", &s.Name, "placement", &placement, "view", &view, "init?", &init, "update?", &update, "tick?", &s.Tick)
-	if err != nil {
-		return nil, err
-	}
-	draw, err := callable("surface "+s.Name+": view", view, 1)
-	if err != nil {
-		return nil, err
-	}
-	plain, err := value.ToGo(placement)
-	if err != nil {
-		return nil, fmt.Errorf("surface %s: placement: %w", s.Name, err)
-	}
-	s.Placement, _ = plain.(map[string]any)
-	s.View = func(ctx context.Context, model map[string]any) (any, error) {
-		return p.callPlain(ctx, script.View, "view of "+s.Name, draw, model)
-	}
-	if init != starlark.None {
-		start, err := callable("surface "+s.Name+": init", init, 0)
-		if err != nil {
-			return nil, err
-		}
-		s.Init = func(ctx context.Context) (map[string]any, error) {
-			v, err := p.callPlain(ctx, script.View, "init of "+s.Name, start)
-			if err != nil {
-				return nil, err
-			}
-			model, ok := v.(map[string]any)
-			if !ok {
-				return nil, fmt.Errorf("surface %s: init returns a dict", s.Name)
-			}
-			return model, nil
-		}
-	}
-	if update != starlark.None {
-		step, err := callable("surface "+s.Name+": update", update, 2)
-		if err != nil {
-			return nil, err
-		}
-		s.Update = func(ctx context.Context, model map[string]any, msg any) (any, error) {
-			return p.callPlain(ctx, script.View, "update of "+s.Name, step, model, msg)
-		}
-	}
-	return starlark.None, register(p, "surfaces", "surface "+s.Name, s)
-}}
 
 // callPlain runs a callback on plain data.
 func (p *Plugin) callPlain(ctx context.Context, kind script.Kind, what string, fn starlark.Callable, args ...any) (any, error) {

@@ -37,6 +37,7 @@ type Plugin struct {
 	open    openCalls
 	asks    asks
 	locked  fileLocks
+	panels  panels
 	config  map[string]any
 	own     map[string]any // registries of private realms, by key
 

@@ -71,7 +71,7 @@ func newWorld(t *testing.T) *world {
 		Stuck:      func(p *bind.Plugin, reason error) { _ = w.runtime.Fail(compose.ID(p.UID()), "stuck: "+reason.Error()) },
 	})
 	w.add(compose.Component{
-		Name: "host", Origin: "host", Position: bus.At(bus.ClassHost, 0, "host"), Provides: spec.HostKeys,
+		Name: "host", Origin: "host", Position: bus.At(bus.ClassHost, 0, "host"), Provides: spec.RegistryKeys,
 		Apply: func(s *compose.Scope) error {
 			for key, registry := range w.registry.ByKey() {
 				if err := s.Provide(key, registry); err != nil {

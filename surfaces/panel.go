@@ -1,0 +1,156 @@
+package surfaces
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"starling/bus/spec"
+)
+
+const (
+	maxQueue = 256 // messages of one panel
+	// maxChain is how many messages a surface may send itself in a row: each comes
+	// out of the one before.
+	maxChain = 100
+	// statusEvery is how often a status is asked at most.
+	statusEvery = time.Second
+	// viewEvery is how long messages may keep a panel from being drawn.
+	viewEvery = 50 * time.Millisecond
+)
+
+// panel is one surface. A goroutine runs while there is something to do; all but
+// the calls into the plugin happens under mu.
+type panel struct {
+	h      *Host
+	id     ID
+	place  Placement
+	seq    uint64 // of the registration
+	reg    spec.Surface
+	model  *spec.Model
+	ctx    context.Context
+	cancel context.CancelFunc
+	stop   func() // watching the model
+
+	mu      sync.Mutex
+	gone    bool
+	running bool // the goroutine
+	queue   []posted
+	tick    bool
+	asked   bool   // a view is wanted whatever the version
+	drawn   uint64 // version of the model that was seen by the last view
+	drawnAt time.Time
+	said    string // the fault that was reported last
+	full    bool   // the overflow was reported
+	last    *Node  // tree as the last view returned it
+	edits   map[string][]edit
+	shown   Panel
+	height  int // cells, for pages
+}
+
+// posted is a message in the queue.
+type posted struct {
+	m     Message
+	reply *answer
+	chain int
+}
+
+func newPanel(h *Host, id ID, place Placement, seq uint64, reg spec.Surface) *panel {
+	p := &panel{h: h, id: id, place: place, seq: seq, reg: reg, model: reg.Model, edits: map[string][]edit{}}
+	if p.model == nil {
+		p.model = spec.NewModel(map[string]any{})
+	}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.shown = Panel{ID: id, Placement: place}
+	p.asked = true
+	return p
+}
+
+// open sends the size, then has the first view made.
+func (p *panel) open() {
+	width, height := 80, 24
+	if p.h.o.Size != nil {
+		width, height = p.h.o.Size(p.place)
+	}
+	stop := p.model.Watch(p.wake)
+	p.mu.Lock()
+	if p.gone {
+		p.mu.Unlock()
+		stop()
+		return
+	}
+	p.stop = stop
+	p.mu.Unlock()
+	p.resize(width, height)
+}
+
+func (p *panel) close() {
+	p.mu.Lock()
+	p.gone = true
+	queue, stop := p.queue, p.stop
+	p.queue, p.tick, p.asked = nil, false, false
+	p.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	p.cancel()
+	for _, q := range queue {
+		q.reply.give(false)
+	}
+}
+
+func (p *panel) snapshot() Panel {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.shown
+}
+
+// post queues a message.
+func (p *panel) post(m Message, reply *answer) { p.put(posted{m: m, reply: reply}) }
+
+func (p *panel) put(q posted) {
+	p.mu.Lock()
+	taken, full := p.enqueue(q)
+	report := full && !p.full
+	p.full = full
+	p.start()
+	p.mu.Unlock()
+	if !taken {
+		q.reply.give(false)
+	}
+	if report {
+		p.h.report(p.id, "is more than %d messages behind; later ones are dropped", maxQueue)
+	}
+}
+
+// enqueue needs mu. Of several resizes, and of drags and wheel turns in a row, the
+// newest stands for all.
+func (p *panel) enqueue(q posted) (taken, full bool) {
+	if p.gone || p.reg.Update == nil {
+		return false, false
+	}
+	for i := range p.queue {
+		if q.m.Kind == ResizeMessage && p.queue[i].m.Kind == ResizeMessage {
+			p.queue[i] = q
+			return true, p.full
+		}
+	}
+	if n := len(p.queue); n > 0 && q.m.Kind == MouseMessage && q.m.Action == "drag" {
+		if tail := &p.queue[n-1]; tail.m.Kind == MouseMessage && tail.m.Action == "drag" && tail.m.Button == q.m.Button {
+			tail.m = q.m
+			return false, p.full
+		}
+	}
+	if len(p.queue) >= maxQueue {
+		return false, true
+	}
+	p.queue = append(p.queue, q)
+	return true, false
+}
+
+func (p *panel) resize(width, height int) {
+	p.put(posted{m: Message{Kind: ResizeMessage, Width: max(width, 0), Height: max(height, 0)}})
+	p.mu.Lock()
+	p.height = max(height, 1)
+	p.mu.Unlock()
+}
