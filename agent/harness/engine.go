@@ -101,13 +101,14 @@ func newEngine(o Options, jail *trust.Jail, src *source, log *journal.Journal) *
 	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail, source: src, journal: log}
 	e.live = live{mounted: map[string]*mounted{}, held: map[string]trust.Digest{}, realms: map[string]bool{}}
 	e.tools = tools.New(e.registry.Tools)
+	e.models = newModels(o, agent.NewPurse(agent.Caps{Cost: o.MaxCost}))
 	e.shell = shell.New(shell.Options{
 		Dir: o.Workspace, Outside: o.Workspace, Env: o.Environ, Now: o.Now,
-		Keep: func(name string) bool { return !trust.IsKeyVariable(name) },
+		Keep: func(name string) bool { return !e.models.isKey(name) },
 	})
-	e.models = newModels(o, e.shell, agent.NewPurse(agent.Caps{Cost: o.MaxCost}))
+	e.models.runIn(e.shell)
 	e.notices = newNotices(e.bus, o.Notify)
-	e.logs = newLogs(o.Home, o.Now)
+	e.logs = newLogs(o.Home, o.Now, e.models.mask)
 	e.system = bus.PortOf(e.bus, event.SystemPrompt)
 	e.runtime = compose.New(compose.Options{Store: store, Settled: e.count, Report: func(by bus.Owner, err error) {
 		e.say(context.Background(), view.Notice{From: by.Name, Text: err.Error(), Warn: true})
@@ -117,7 +118,7 @@ func newEngine(o Options, jail *trust.Jail, src *source, log *journal.Journal) *
 	e.bus.Gate = e.gate
 	e.binder = bind.New(bind.Host{
 		Bus: e.bus, Name: o.Host, Cwd: o.Cwd, Workspace: o.Workspace, Home: o.Home, UserHome: o.UserHome,
-		Now: o.Now, LookupEnv: o.LookupEnv, Shell: e.shell, Journal: log, Log: e.logs.line,
+		Now: o.Now, LookupEnv: o.LookupEnv, IsKey: e.models.isKey, Shell: e.shell, Journal: log, Log: e.logs.line,
 		Models: e.models, Prompt: e.queue.put, Info: e.info(), Record: e.keep,
 		Notify: func(ctx context.Context, from, text string, warn bool) {
 			e.say(ctx, view.Notice{From: from, Text: text, Warn: warn})

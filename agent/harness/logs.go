@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"starling/agent/session"
 	"starling/bus/view"
 )
 
@@ -21,8 +22,9 @@ const (
 // logs keeps what plugins print, one file a plugin under the home's logs folder.
 // Without a home nothing is kept.
 type logs struct {
-	dir string
-	now func() time.Time
+	dir  string
+	now  func() time.Time
+	mask *session.Masker
 
 	mu   sync.Mutex
 	open map[string]*pluginLog
@@ -37,8 +39,8 @@ type pluginLog struct {
 	dropped int
 }
 
-func newLogs(home string, now func() time.Time) *logs {
-	l := &logs{now: now, open: map[string]*pluginLog{}}
+func newLogs(home string, now func() time.Time, mask *session.Masker) *logs {
+	l := &logs{now: now, mask: mask, open: map[string]*pluginLog{}}
 	if home != "" {
 		l.dir = filepath.Join(home, "logs")
 	}
@@ -55,7 +57,7 @@ func (l *logs) line(plugin, text string) {
 	defer l.mu.Unlock()
 	p, err := l.of(plugin)
 	if err == nil {
-		err = p.write(l.now(), text)
+		err = p.write(l.now(), l.mask.Text(text))
 	}
 	if err != nil && l.err == nil {
 		l.err = fmt.Errorf("log of plugin %s: %w", plugin, err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,11 +17,13 @@ import (
 	"starling/agent/provider"
 	"starling/agent/provider/openai"
 	"starling/agent/provider/scripted"
+	"starling/agent/session"
 	"starling/bus/chat"
 	"starling/script/bind"
 	"starling/script/discover"
 	"starling/script/scenario"
 	"starling/tools/shell"
+	"starling/trust"
 )
 
 const (
@@ -38,6 +41,7 @@ type models struct {
 	faults  error // of models.json; the models without one count
 	run     model.Run
 	purse   *agent.Purse
+	mask    *session.Masker // knows every key that was used
 
 	mu   sync.Mutex
 	made map[string]built // by the name they were asked for
@@ -51,17 +55,34 @@ type built struct {
 	note     string      // for the person
 }
 
-func newModels(o Options, engine *shell.Engine, purse *agent.Purse) *models {
-	m := &models{options: o, purse: purse, made: map[string]built{}, run: keyCommand(engine)}
+func newModels(o Options, purse *agent.Purse) *models {
+	m := &models{options: o, purse: purse, made: map[string]built{}, mask: &session.Masker{}}
 	if o.Home != "" {
 		m.known, m.faults = model.ReadFile(filepath.Join(o.Home, "models.json"))
+	}
+	for _, k := range m.known {
+		if k.KeyEnv != "" {
+			m.mask.Add(m.env(k.KeyEnv))
+		}
+	}
+	for _, pair := range o.Environ {
+		if name, value, _ := strings.Cut(pair, "="); m.isKey(name) {
+			m.mask.Add(value)
+		}
 	}
 	return m
 }
 
-// keyCommand runs the command that prints a key, and shows its output to nobody.
-func keyCommand(engine *shell.Engine) model.Run {
-	return func(ctx context.Context, command string) (string, error) {
+// isKey tells whether an environment variable holds a key: it has the name of
+// one, or a model of models.json takes its key from it.
+func (m *models) isKey(name string) bool {
+	return trust.IsKeyVariable(name) || slices.ContainsFunc(m.known, func(k model.Model) bool { return k.KeyEnv == name })
+}
+
+// runIn lets the commands that print keys run in an engine; their output is shown
+// to nobody.
+func (m *models) runIn(engine *shell.Engine) {
+	m.run = func(ctx context.Context, command string) (string, error) {
 		out, err := engine.Run(ctx, shell.Command{Line: command, Origin: "api_key_command", Timeout: keyTime})
 		switch {
 		case err != nil:
@@ -71,7 +92,9 @@ func keyCommand(engine *shell.Engine) model.Run {
 		case out.Status != 0:
 			return "", fmt.Errorf("it ended with status %d", out.Status)
 		}
-		return out.Stdout.String(), nil
+		key := out.Stdout.String()
+		m.mask.Add(key)
+		return key, nil
 	}
 }
 
@@ -248,6 +271,6 @@ func (m *models) Ask(ctx context.Context, _ string, q bind.Question) bind.Reply 
 
 // Models lists what can be named with --model, for people.
 func Models(o Options) ([]bind.ModelInfo, error) {
-	m := newModels(o.withDefaults(), shell.New(shell.Options{}), agent.NewPurse(agent.Caps{}))
+	m := newModels(o.withDefaults(), agent.NewPurse(agent.Caps{}))
 	return m.List(), m.faults
 }

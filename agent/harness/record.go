@@ -16,7 +16,6 @@ import (
 	"starling/bus/event"
 	"starling/bus/view"
 	"starling/script/bind"
-	"starling/trust"
 )
 
 // record is the session file of an engine. A new one is begun with the first
@@ -43,7 +42,7 @@ func newRecord(e *Engine) (*record, []chat.Message, error) {
 		}
 		return r, nil, nil
 	}
-	r.store = session.Store{Dir: filepath.Join(o.Home, "sessions"), Now: o.Now, Mask: session.NewMasker(secrets(o.Environ)...)}
+	r.store = session.Store{Dir: filepath.Join(o.Home, "sessions"), Now: o.Now, Mask: e.models.mask}
 	ref := o.Resume
 	if o.Continue {
 		id, err := r.store.Last(o.Cwd)
@@ -104,22 +103,6 @@ func cutOff(messages []chat.Message) string {
 		return "its last run ended before the model answered"
 	}
 	return ""
-}
-
-// secrets are the values of the key variables of an environment.
-func secrets(environ []string) []string {
-	var values []string
-	for _, pair := range environ {
-		for i := range pair {
-			if pair[i] == '=' {
-				if trust.IsKeyVariable(pair[:i]) {
-					values = append(values, pair[i+1:])
-				}
-				break
-			}
-		}
-	}
-	return values
 }
 
 // begin makes the session, if there is none yet, and announces it.

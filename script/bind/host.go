@@ -92,6 +92,8 @@ type Host struct {
 	Now func() time.Time
 	// LookupEnv reads a variable of the process.
 	LookupEnv func(name string) (value string, ok bool)
+	// IsKey tells whether a variable holds a key; nil goes by its name alone.
+	IsKey func(name string) bool
 	// Models answers model.ask; nil has none.
 	Models Models
 	// Prompt queues a text like a line a person typed; nil takes none.
