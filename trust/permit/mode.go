@@ -3,93 +3,23 @@ package permit
 import (
 	"fmt"
 	"slices"
-
-	"starling/bus/spec"
-	"starling/trust/command"
+	"strings"
 )
 
-// edits are the tools whose changes auto-edit lets run inside the workspace.
-var edits = []string{"write", "edit", "memory_save"}
+// Modes are the modes from the most careful to the least.
+var Modes = []Mode{ModePlan, ModeAsk, ModeAutoEdit, ModeYolo}
 
-// mode names the mode for By; one nobody knows asks.
-func (j *judge) mode() string {
-	switch j.p.Mode {
-	case ModeAutoEdit, ModePlan, ModeYolo:
-		return "mode " + string(j.p.Mode)
+// ParseMode reads the name of a mode; "" is ModeAsk.
+func ParseMode(name string) (Mode, error) {
+	switch m := Mode(name); {
+	case name == "":
+		return ModeAsk, nil
+	case slices.Contains(Modes, m):
+		return m, nil
 	}
-	return "mode " + string(ModeAsk)
-}
-
-// byMode decides about a call no rule is about and that is no command.
-func (j *judge) byMode() Decision {
-	outside := j.outside()
-	known := risk(j.c) == spec.RiskRead && len(outside) == 0
-	edit := slices.Contains(edits, j.c.Tool) && !j.c.Replaced && j.c.PathsKnown && len(j.c.Paths) > 0 && len(outside) == 0
-	switch {
-	case j.p.Mode == ModeYolo:
-		return Decision{Effect: Allow, By: "mode yolo", Reasons: []string{"in mode yolo everything but the safety floor runs"}}
-	case known:
-		return Decision{Effect: Allow, By: "read", Reasons: []string{j.c.Tool + " only reads"}}
-	case j.p.Mode == ModeAutoEdit && edit && risk(j.c) == spec.RiskChange:
-		return Decision{Effect: Allow, By: "mode auto-edit", Reasons: []string{"in mode auto-edit edits inside the workspace run"}}
+	names := make([]string, len(Modes))
+	for i, m := range Modes {
+		names[i] = string(m)
 	}
-	d := Decision{Effect: Ask, By: j.mode(), Always: j.alwaysCall()}
-	for _, path := range outside {
-		d.Reasons = append(d.Reasons, path+" is outside the workspace")
-	}
-	if why := j.kind(); why != "" {
-		d.Reasons = append(d.Reasons, why)
-	}
-	if j.c.Replaced {
-		d.Reasons = append(d.Reasons, "a plugin took the place of the built-in "+j.c.Tool)
-	}
-	d.Hint = allowHint(d.Always)
-	if d.Hint != "" && edit && j.p.Mode != ModePlan {
-		d.Hint += ", or run with --mode auto-edit"
-	}
-	return d
-}
-
-// outside returns the paths of the call outside of the workspace, as people read
-// them.
-func (j *judge) outside() []string {
-	var all []string
-	for _, abs := range j.pl.absAll(j.c.Paths) {
-		if !j.pl.inside(abs) {
-			all = append(all, display(j.pl, abs))
-		}
-	}
-	return all
-}
-
-// kind says in words what the call can do; "" for reading.
-func (j *judge) kind() string {
-	switch risk(j.c) {
-	case spec.RiskRead:
-		return ""
-	case spec.RiskDestructive:
-		return j.c.Tool + " can destroy something, and no rule allows it"
-	case spec.RiskNetwork:
-		if host, _, ok := hostOf(j.c.Arguments); ok && shapes[j.c.Tool] == ofHost {
-			return fmt.Sprintf("%s speaks to %s, and no rule allows it", j.c.Tool, host)
-		}
-		return j.c.Tool + " speaks to another machine, and no rule allows it"
-	}
-	return j.c.Tool + " changes something, and no rule allows it"
-}
-
-// uncovered says why a part of a command asks.
-func (j *judge) uncovered(part command.Part, inside bool) string {
-	text := fmt.Sprintf("no rule covers %s", part.Text)
-	switch {
-	case part.Kind == command.Simple && part.Dir == "":
-		return text + " (nobody can tell in which folder it would run)"
-	case part.Kind == command.Simple && !j.pl.inside(part.Dir):
-		return text + " (it would run in " + part.Dir + ", outside the workspace)"
-	case (part.Risk == spec.RiskRead || part.Free) && !inside:
-		return text + " (the line may touch something outside the workspace)"
-	case part.Why != "":
-		return text + " (" + part.Why + ")"
-	}
-	return text
+	return "", fmt.Errorf("there is no mode %q; take one of %s", name, strings.Join(names, ", "))
 }
