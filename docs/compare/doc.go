@@ -1,0 +1,9 @@
+// Command compare measures whole processes of starling against a yardstick: wall
+// time, CPU time and peak memory, every command in turn, medians and minima.
+//
+//	go run ./docs/compare -starling ./starling -yardstick DIR
+//
+// DIR holds the sources of two small programs: mockmodel, a scripted model server,
+// and floor, the least client of it. Without DIR starling is measured against
+// itself and a process that does nothing. Run it from the root of the repository.
+package main

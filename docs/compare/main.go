@@ -1,0 +1,181 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func main() {
+	starling := flag.String("starling", "./starling", "the binary to measure")
+	yardstick := flag.String("yardstick", "", "folder with the sources of mockmodel and floor")
+	rounds := flag.Int("rounds", 21, "runs of each command; those of 20 000 deltas are a third")
+	flag.Parse()
+	if err := compare(*starling, *yardstick, max(*rounds, 3)); err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(1)
+	}
+}
+
+func compare(starling, yardstick string, rounds int) error {
+	work, err := os.MkdirTemp("", "compare")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if starling, err = filepath.Abs(starling); err != nil {
+		return err
+	}
+	b := bench{work: work, starling: starling}
+	for _, dir := range []string{"home", "cwd"} {
+		if err := os.MkdirAll(filepath.Join(work, dir), 0o700); err != nil {
+			return err
+		}
+	}
+	var groups []group
+	if yardstick == "" {
+		fmt.Println("There is no yardstick (-yardstick DIR): starling is measured against itself only.")
+		groups, err = b.alone(rounds)
+	} else {
+		var stop func()
+		groups, stop, err = b.against(yardstick, rounds)
+		if stop != nil {
+			defer stop()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Load before: %s\n\n", load())
+	for _, g := range groups {
+		if err := b.measure(g); err != nil {
+			return err
+		}
+	}
+	fmt.Print(table(groups))
+	fmt.Printf("\nLoad after: %s\n", load())
+	return nil
+}
+
+// group is commands that are compared: the first is 1.
+type group struct {
+	commands []*command
+	rounds   int
+}
+
+type command struct {
+	name string
+	args []string
+	want string // part of what it prints
+	runs []run
+}
+
+type run struct {
+	wall, cpu time.Duration
+	peak      int64 // bytes
+}
+
+type bench struct{ work, starling string }
+
+func (b bench) alone(rounds int) ([]group, error) {
+	idle, err := exec.LookPath("true")
+	if err != nil {
+		return nil, err
+	}
+	scenario := filepath.Join(b.work, "hello.star")
+	if err := os.WriteFile(scenario, []byte("say(\"Hello.\")\n"), 0o600); err != nil {
+		return nil, err
+	}
+	return []group{{rounds: rounds, commands: []*command{
+		{name: "`starling --version`", args: []string{b.starling, "--version"}, want: "starling version"},
+		{name: "`true`", args: []string{idle}},
+		{name: "starling, hello from a scenario", args: []string{b.starling, "--quiet", "--model", "script:" + scenario, "hello"}, want: "Hello."},
+	}}}, nil
+}
+
+// against builds the yardstick and starts its server.
+func (b bench) against(yardstick string, rounds int) ([]group, func(), error) {
+	for _, name := range []string{"floor", "mockmodel"} {
+		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(b.work, name), ".")
+		build.Dir = filepath.Join(yardstick, name)
+		if out, err := build.CombinedOutput(); err != nil {
+			return nil, nil, fmt.Errorf("build of %s in the yardstick: %w\n%s", name, err, out)
+		}
+	}
+	address := filepath.Join(b.work, "address")
+	server := exec.Command(filepath.Join(b.work, "mockmodel"), "-addr", "127.0.0.1:0", "-addr-file", address, "-batch", "16", "-log", "")
+	if err := server.Start(); err != nil {
+		return nil, nil, err
+	}
+	stop := func() { _, _ = server.Process.Kill(), server.Wait() }
+	var url string
+	for range 500 {
+		if text, err := os.ReadFile(address); err == nil {
+			url = strings.TrimSpace(string(text))
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if url == "" {
+		return nil, stop, errors.New("mockmodel did not say its address")
+	}
+	url = strings.TrimSuffix(url, "/v1") + "/v1"
+	models := fmt.Sprintf(`{"version": 1, "models": [{"id": "mock", "provider": "yardstick", "base_url": %q}]}`, url)
+	if err := os.WriteFile(filepath.Join(b.work, "home", "models.json"), []byte(models), 0o600); err != nil {
+		return nil, stop, err
+	}
+	floor := filepath.Join(b.work, "floor")
+	pair := func(what, prompt, want string, rounds int) group {
+		return group{rounds: rounds, commands: []*command{
+			{name: "floor, " + what, args: []string{floor, url, prompt}, want: want},
+			{name: "starling, " + what, args: []string{b.starling, "--quiet", "--model", "yardstick/mock", prompt}, want: want},
+		}}
+	}
+	return []group{
+		{rounds: rounds, commands: []*command{
+			{name: "`floor --version`", args: []string{floor, "--version"}, want: "floor"},
+			{name: "`starling --version`", args: []string{b.starling, "--version"}, want: "starling version"},
+		}},
+		pair("hello", "hello", "Hello from the mock model.", rounds),
+		pair("20 000 deltas", "scenario:stream 20000", "end of stream", max(rounds/3, 3)),
+	}, stop, nil
+}
+
+// measure runs the commands in turn; the first round warms caches and counts not.
+func (b bench) measure(g group) error {
+	for round := range g.rounds + 1 {
+		for _, c := range g.commands {
+			r, err := b.once(c)
+			if err != nil {
+				return err
+			}
+			if round > 0 {
+				c.runs = append(c.runs, r)
+			}
+		}
+	}
+	return nil
+}
+
+func (b bench) once(c *command) (run, error) {
+	p := exec.Command(c.args[0], c.args[1:]...)
+	p.Dir = filepath.Join(b.work, "cwd")
+	p.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(b.work, "home"), "STARLING_HOME=" + filepath.Join(b.work, "home")}
+	var out, said bytes.Buffer
+	p.Stdout, p.Stderr = &out, &said
+	start := time.Now()
+	err := p.Run()
+	wall := time.Since(start)
+	if err != nil || !strings.Contains(out.String(), c.want) {
+		return run{}, fmt.Errorf("%s: %w, printed %.200q and %.500q", c.name, err, out.String(), said.String())
+	}
+	return run{wall, p.ProcessState.UserTime() + p.ProcessState.SystemTime(), peak(p.ProcessState)}, nil
+}
