@@ -1,16 +1,192 @@
 package command
 
 import (
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"starling/bus/spec"
+	"starling/trust"
 )
 
-// Read reads a line for bash.
+// Bounds of one line; what is beyond them is Unread.
+const (
+	maxLine  = 64 << 10 // bytes
+	maxDepth = 60       // substitutions, wrappers and strings read again, one in another
+	maxNodes = 400      // compound commands, one in another
+	maxParts = 2000
+)
+
+// Read reads a line for bash. It runs nothing and opens nothing; it follows the
+// links of paths the line names.
 func Read(line string, at Setting) Reading {
-	r := Reading{Line: line}
-	if _, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), ""); err != nil {
-		r.Unread = err.Error()
+	if at.Dir == "" {
+		at.Dir = at.Workspace
 	}
-	return r
+	if at.Resolve == nil {
+		at.Resolve = follow
+	}
+	r := &reader{
+		at: at, out: Reading{Line: line, Risk: spec.RiskRead}, whole: true,
+		folders: trust.Folders{Workspace: at.Workspace, Home: at.Home},
+		paths:   map[string]bool{}, fetched: map[string]bool{}, tainted: map[string]bool{},
+		defined: map[string]bool{}, assigned: map[string]bool{},
+	}
+	r.lineOf(line, &state{dir: filepath.Clean(at.Dir), vars: map[string]string{}, funcs: map[string]bool{}})
+	return r.finish()
+}
+
+// reader gathers what one line does.
+type reader struct {
+	at      Setting
+	folders trust.Folders
+	src     string // the text that is read now
+	out     Reading
+	notes   []note // one for each part
+	depth   int
+	nodes   int
+	paths   map[string]bool // absolute
+	whole   bool            // no path is missing in paths
+
+	fetched  map[string]bool // files the line downloads
+	tainted  map[string]bool // variables that hold something downloaded
+	defined  map[string]bool // functions and aliases of the line
+	assigned map[string]bool // variables the line sets, anywhere
+	once     map[string]bool // those set once, plainly, and named nowhere else
+	wanders  bool            // something in the line may change the folder
+	shadowed bool            // names of programs may mean others: PATH, hash, enable
+}
+
+// note is what the reader remembers of a part.
+type note struct {
+	program  string // base name of a program
+	download bool   // its output comes from the network
+	code     bool   // an interpreter that runs its standard input
+}
+
+func (r *reader) finish() Reading {
+	out := r.out
+	for _, p := range out.Parts {
+		out.Risk = worse(out.Risk, p.Risk)
+	}
+	if out.Unread != "" {
+		r.whole = false
+		out.Risk = worse(out.Risk, spec.RiskChange)
+		out.Floor = append(out.Floor, Finding{Part: -1, Why: "nobody can tell beforehand what this line runs: " + out.Unread})
+	}
+	for abs := range r.paths {
+		out.Paths = append(out.Paths, r.relative(abs))
+	}
+	slices.Sort(out.Paths)
+	out.PathsKnown = r.whole
+	return out
+}
+
+// riskOrder is the order of risks, least first, as the registry of tools has it.
+var riskOrder = []spec.Risk{spec.RiskRead, spec.RiskChange, spec.RiskDestructive, spec.RiskNetwork}
+
+func worse(a, b spec.Risk) spec.Risk {
+	if slices.Index(riskOrder, b) > slices.Index(riskOrder, a) {
+		return b
+	}
+	return a
+}
+
+// unread notes why something could not be read; the first reason stays.
+func (r *reader) unread(format string, args ...any) {
+	if r.out.Unread == "" {
+		r.out.Unread = fmt.Sprintf(format, args...)
+	}
+}
+
+// lineOf reads a whole text for a shell.
+func (r *reader) lineOf(text string, st *state) {
+	switch {
+	case len(text) > maxLine:
+		r.unread("it is longer than %d bytes", maxLine)
+		return
+	case strings.IndexByte(text, 0) >= 0:
+		r.unread("it holds a zero byte")
+		return
+	case strings.IndexByte(text, '\r') >= 0:
+		r.unread("it holds a carriage return, which shells take for a letter; end lines with a line feed alone")
+		return
+	}
+	if !r.enter() {
+		return
+	}
+	defer r.leave()
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		r.unread("%s", err)
+		return
+	}
+	src := r.src
+	r.src = text
+	defer func() { r.src = src }()
+	r.survey(file, text)
+	r.stmts(file.Stmts, st)
+}
+
+func (r *reader) enter() bool {
+	if r.depth >= maxDepth {
+		r.unread("too much is nested in it")
+		return false
+	}
+	r.depth++
+	return true
+}
+
+func (r *reader) leave() { r.depth-- }
+
+// source is a node as written.
+func (r *reader) source(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if from > to || to > len(r.src) || !n.Pos().IsValid() {
+		return ""
+	}
+	return r.src[from:to]
+}
+
+// add notes a part; its index is for findings.
+func (r *reader) add(p Part, n note) int {
+	if len(r.out.Parts) >= maxParts {
+		r.unread("it has more than %d parts", maxParts)
+		r.whole = false
+		r.out.Risk = worse(r.out.Risk, p.Risk)
+		return -1
+	}
+	if p.Text == "" {
+		words := make([]string, len(p.Words))
+		for i, w := range p.Words {
+			words[i] = w.Text
+			if w.Known && !(i == 0 && p.Kind == Redirect) {
+				words[i] = quote(w.Text)
+			}
+		}
+		p.Text = strings.Join(words, " ")
+	}
+	r.out.Parts = append(r.out.Parts, p)
+	r.notes = append(r.notes, n)
+	return len(r.out.Parts) - 1
+}
+
+func (r *reader) find(f Finding) {
+	slices.Sort(f.Paths)
+	r.out.Floor = append(r.out.Floor, f)
+}
+
+// raise makes a part at least this risky.
+func (r *reader) raise(part int, risk spec.Risk, why string) {
+	if part < 0 {
+		return
+	}
+	p := &r.out.Parts[part]
+	p.Free = false
+	if worse(p.Risk, risk) != p.Risk || p.Why == "" {
+		p.Risk, p.Why = worse(p.Risk, risk), why
+	}
 }

@@ -98,3 +98,14 @@ const (
 	Tree      Lost = "tree"      // another working tree
 	File      Lost = "file"      // one file, overwritten in place
 )
+
+// Argv is the words of a command as its program is given them; false when
+// nobody knows all of them beforehand.
+func (p Part) Argv() ([]string, bool) {
+	out, known := make([]string, len(p.Words)), true
+	for i, w := range p.Words {
+		out[i] = w.Text
+		known = known && w.Known
+	}
+	return out, known
+}

@@ -1,0 +1,133 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"starling/bus/spec"
+)
+
+var shells = set("sh bash dash ash zsh ksh mksh rbash fish busybox-sh")
+
+// interpreters run a program they are given as a file, as an argument or on
+// their standard input.
+var interpreters = set("python python2 python3 pypy pypy3 perl ruby node nodejs deno bun php lua luajit tclsh osascript pwsh powershell " +
+	"Rscript julia groovy scala guile racket ghci irb psql mysql sqlite3 expect bc ed ex gdb awk gawk mawk nawk")
+
+// runsText are all programs that run text.
+var runsText = func() map[string]bool {
+	m := set("eval . source xargs ssh")
+	for name := range shells {
+		m[name] = true
+	}
+	for name := range interpreters {
+		m[name] = true
+	}
+	return m
+}()
+
+// shellOf judges a shell: its line, its script, its standard input.
+func (c *command) shellOf() bool {
+	if !shells[c.name] {
+		return false
+	}
+	r := c.r
+	c.set(spec.RiskChange, false, "runs a shell")
+	line, script := false, -1
+	for i := 1; i < len(c.args); i++ {
+		v := c.args[i]
+		text := v.prefix
+		switch {
+		case !v.known && text == "":
+			r.whole = false
+			if line || v.many {
+				r.unread("%s runs a text nobody knows beforehand: %s", c.name, clip(v.src))
+			}
+			script = i
+		case (strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+")) && len(text) > 1 && text != "--":
+			if strings.HasPrefix(text, "--") {
+				if text == "--rcfile" || text == "--init-file" {
+					i++
+				}
+				continue
+			}
+			line = line || strings.Contains(text, "c")
+			if strings.HasSuffix(text, "o") || strings.HasSuffix(text, "O") {
+				i++
+			}
+			continue
+		default:
+			script = i
+			if v.is("--") {
+				script = i + 1
+			}
+		}
+		break
+	}
+	switch {
+	case line && script > 0 && script < len(c.args):
+		if c.name == "fish" {
+			r.unread("fish reads its lines in its own way")
+			break
+		}
+		if c.args[script].known {
+			c.set(spec.RiskRead, !c.ours(), "runs a line, which is judged by itself")
+		}
+		st := c.child()
+		c.codeIn(c.args[script], c.name+" -c", st)
+		if len(c.args) > script+1 {
+			r.whole = false
+		}
+	case line:
+	case script > 0 && script < len(c.args) && !c.has("s"):
+		r.whole = false
+		c.scriptFile(c.args[script])
+	default:
+		c.standardInput()
+	}
+	return true
+}
+
+// standardInput judges an interpreter that runs what it reads.
+func (c *command) standardInput() {
+	r, in := c.r, c.st.in
+	if in.download {
+		r.find(Finding{Part: c.part, Why: "it runs what was just fetched from the network"})
+	}
+	if c.part >= 0 && c.part < len(r.notes) && !c.how.floor {
+		r.notes[c.part].code = true
+	}
+	switch in.kind {
+	case inputText:
+		if shells[c.name] && c.name != "fish" {
+			st := c.child()
+			st.in = input{}
+			r.nested(in.text, st)
+			return
+		}
+		r.whole = false
+	case inputUnknown:
+		r.whole = false
+		r.unread("%s runs what it reads, which nobody knows beforehand", c.name)
+	}
+}
+
+// interpreter judges other programs that run text.
+func (c *command) interpreter() {
+	if !interpreters[c.name] {
+		return
+	}
+	args := c.operands()
+	awk := strings.HasSuffix(c.name, "awk")
+	switch {
+	case awk || slices.Contains([]string{"psql", "mysql", "sqlite3", "bc", "gdb", "expect"}, c.name):
+	case c.has("ceErmp", "eval", "print", "command") && !c.has("", "version"):
+		// The program is an argument, which is in the words of the part.
+	case len(args) == 0 || args[0].is("-"):
+		if !c.has("Vv", "version", "help") {
+			c.standardInput()
+		}
+	default:
+		c.scriptFile(args[0])
+	}
+}
