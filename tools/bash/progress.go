@@ -127,7 +127,7 @@ func (p *pump) chunk(last bool) string {
 }
 
 // longestSequence is how long an escape sequence may be to be waited for.
-const longestSequence = 64
+const longestSequence = 512
 
 // complete returns how many bytes of b hold whole characters and sequences.
 func complete(b []byte) int {
@@ -140,8 +140,10 @@ func complete(b []byte) int {
 			break
 		}
 	}
-	if i := bytes.LastIndexByte(b[:n], 0x1b); i >= 0 && n-i < longestSequence && !ended(string(b[i:n])) {
+	// Twice and more: the escape that is cut may be the one that ends a sequence.
+	for i := bytes.LastIndexByte(b[:n], 0x1b); i >= 0 && n-i < longestSequence && !ended(string(b[i:n])); {
 		n = i
+		i = bytes.LastIndexByte(b[:n], 0x1b)
 	}
 	// A carriage return may be half of a line break.
 	if n > 0 && b[n-1] == '\r' && n == len(b) {

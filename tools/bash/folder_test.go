@@ -1,0 +1,155 @@
+package bash
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"starling/tools/shell"
+)
+
+// Each step is one call: what it runs, the folder after it (below the workspace)
+// and what its result says.
+func TestKeptFolder(t *testing.T) {
+	type step struct{ line, cwd, says string }
+	for _, c := range []struct {
+		name  string
+		steps []step
+	}{
+		{"cd stays", []step{
+			{"mkdir -p a/b && cd a", "a", "[the next command runs in a]"},
+			{"pwd", "a", "WS/a"},
+			{"cd b", "a/b", "runs in a/b]"},
+			{"cd ../..; pwd", "", "WS\n[the next command runs in the workspace root]"},
+		}},
+		{"variables do not", []step{{"x=1; export x", "", ""}, {"echo \"<$x>\"", "", "<>"}}},
+		{"also after a failure", []step{{"mkdir a; cd a; false", "a", "[exit status 1, no output]\n[the next command runs in a]"}}},
+		{"a subshell's does not", []step{{"mkdir a; (cd a); pwd", "", "WS"}}},
+		{"outside", []step{
+			{"mkdir a; cd a", "a", "runs in a]"},
+			{"cd /; pwd", "a", "/\n[the folder / is outside the workspace and was not kept; the next command runs in a]"},
+			{"pwd", "a", "WS/a"},
+		}},
+		{"out through a link", []step{{"ln -s / out; cd out", "", "[the folder / is outside the workspace and was not kept; the next command runs in the workspace root]"}}},
+		{"beside the workspace", []step{{"mkdir ../$(basename $PWD)2; cd ../$(basename $PWD)2", "", "is outside the workspace"}}},
+		{"exec", []step{
+			{"mkdir a; cd a && exec pwd", "", "WS/a\n[the folder this ended in was not kept: it is gone, or the shell could not say because of exec or a trap on EXIT; the next command runs in the workspace root]"},
+			{"exec pwd", "", "WS"},
+		}},
+		{"a trap on EXIT", []step{{"trap 'echo bye' EXIT; mkdir a; cd a; exit 3", "", "bye\n[exit status 3]\n[the folder this ended in was not kept"}}},
+		// Bug report C-05, and its kind: whatever becomes of the kept folder.
+		{"the folder disappears", []step{
+			{"mkdir s && cd s", "s", "runs in s]"},
+			{"rm -rf ../s", "s", ""},
+			{"pwd", "", "WS\n[the folder s is gone: this ran in the workspace root, and so does the next]"},
+			{"pwd", "", "WS"},
+		}},
+		{"the folder became a link to the outside", []step{
+			{"mkdir s && cd s", "s", "runs in s]"},
+			{"cd ..; rmdir s; ln -s / s; cd /", "s", "outside"},
+			{"pwd", "", "WS\n[the folder s is gone"},
+		}},
+		{"the folder became a file", []step{
+			{"mkdir s && cd s", "s", "runs in s]"},
+			{"rmdir ../s; echo >../s; exit 0", "s", ""},
+			{"pwd", "", "WS\n[the folder s is gone"},
+		}},
+		{"the folder was moved", []step{
+			{"mkdir s && cd s", "s", "runs in s]"},
+			{"mv ../s ../t; true", "t", "runs in t]"},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, nil)
+			for _, s := range c.steps {
+				r := l.run(s.line)
+				want := strings.ReplaceAll(s.says, "WS", l.dir)
+				if got := filepath.Join(l.dir, s.cwd); l.Cwd() != got || r.Cwd != got {
+					t.Errorf("%s: folder %s, details say %s, want %s", s.line, l.Cwd(), r.Cwd, got)
+				}
+				if !strings.Contains(r.Content, want) || want == "" && strings.Contains(r.Content, "folder") {
+					t.Errorf("%s: %q, want %q", s.line, r.Content, want)
+				}
+			}
+		})
+	}
+}
+
+// An added folder counts as workspace, and a workspace named by a link is the one
+// it leads to.
+func TestKeptFolderOfExtra(t *testing.T) {
+	extra, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	l := newLab(t, func(_ *shell.Options, o *Options) {
+		if err := os.Symlink(o.Workspace, link); err != nil {
+			t.Fatal(err)
+		}
+		o.Workspace, o.Extra = link, []string{extra}
+	})
+	if r := l.run("cd " + extra); r.Cwd != resolved(extra) || !strings.Contains(r.Content, "runs in "+resolved(extra)) {
+		t.Errorf("%+v", r)
+	}
+	if r := l.run("cd " + link); r.Cwd != l.dir || !strings.Contains(r.Content, "runs in the workspace root") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Bug report C-05: without its root nothing can run, and the error says what to do;
+// a root that is made again is used again.
+func TestRootIsGone(t *testing.T) {
+	l := newLab(t, nil)
+	l.run("mkdir a && cd a")
+	if err := os.RemoveAll(l.dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.try(t.Context(), "pwd", 0, nil); err == nil || !strings.Contains(err.Error(), l.dir+" is gone") || !strings.Contains(err.Error(), "make it again") {
+		t.Errorf("error %v", err)
+	}
+	if err := os.Mkdir(l.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if r := l.run("pwd"); r.Content != l.dir+"\n" {
+		t.Errorf("%q", r.Content)
+	}
+}
+
+// Calls side by side start in one folder; one that stays does not take back where
+// another went.
+func TestFolderBesideEachOther(t *testing.T) {
+	l := newLab(t, nil)
+	l.run("mkdir a; mkfifo moved")
+	var all sync.WaitGroup
+	all.Go(func() {
+		if r := l.run("cd a; echo >../moved"); r.Cwd != filepath.Join(l.dir, "a") {
+			t.Errorf("%+v", r)
+		}
+	})
+	all.Go(func() {
+		if r := l.run("read x <moved; sleep 0.3; pwd"); r.Content != l.dir+"\n" {
+			t.Errorf("%+v", r)
+		}
+	})
+	all.Wait()
+	if l.Cwd() != filepath.Join(l.dir, "a") {
+		t.Errorf("kept %s", l.Cwd())
+	}
+}
+
+func TestReadStartsInTheKeptFolder(t *testing.T) {
+	l := newLab(t, nil)
+	l.run("mkdir a; cd a")
+	r, err := l.Read([]byte(`{"command": "cat x"}`))
+	if err != nil || r.Line != "cat x" {
+		t.Errorf("%+v %v", r, err)
+	}
+	if _, err := l.Read([]byte(`{"command": 3}`)); err == nil {
+		t.Error("a number was read as a line")
+	}
+	for _, p := range r.Parts {
+		if p.Dir != l.Cwd() {
+			t.Errorf("part %+v, want it in %s", p, l.Cwd())
+		}
+	}
+}
