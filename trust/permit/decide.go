@@ -32,6 +32,8 @@ type judge struct {
 	pl    places
 	rules []Listed
 	floor floor
+	// opening are flags that a hint needs before any rule: they open the floor.
+	opening []string
 }
 
 func (j *judge) decide(plugins Verdicts) Decision {
@@ -49,7 +51,7 @@ func (j *judge) decide(plugins Verdicts) Decision {
 	var d Decision
 	switch {
 	case j.floor.asks():
-		d = Decision{Effect: Ask, By: "floor", Reasons: slices.Clone(j.floor.reasons), Floor: true, Hint: j.floorHint()}
+		d = Decision{Effect: Ask, By: "floor", Reasons: slices.Clone(j.floor.reasons), Floor: true, Hint: j.floorHint(asked != nil)}
 	// What carries foreign text would be judged here: below the floor, above rules.
 	case asked != nil:
 		d = Decision{Effect: Ask, By: by(*asked), Reasons: []string{j.doubt(*asked)}, Hint: takeBack(*asked)}

@@ -43,8 +43,8 @@ func (j *judge) byMode() Decision {
 	if j.c.Replaced {
 		d.Reasons = append(d.Reasons, "a plugin took the place of the built-in "+j.c.Tool)
 	}
-	d.Hint = allowHint(d.Always)
-	if d.Hint != "" && edit && j.p.Mode != ModePlan {
+	d.Hint = j.allowHint(d.Always)
+	if d.Hint != "" && edit && j.p.Mode != ModePlan && len(j.opening) == 0 {
 		d.Hint += ", or run with --mode auto-edit"
 	}
 	return d

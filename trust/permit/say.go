@@ -46,43 +46,50 @@ func takeBack(l Listed) string {
 	return "take the rule " + l.Rule.String() + " back with /policy, or remove it from rules.json"
 }
 
-// floorHint says what opens the floor for a call: paths can be named, and work
-// that is lost can be kept first.
-func (j *judge) floorHint() string {
+// floorHint says what lets a call run that the floor asks about: paths can be
+// named, beside what it needs then, and work that is lost can be kept first.
+func (j *judge) floorHint(asked bool) string {
 	f := j.floor
 	switch {
+	case asked: // a rule would still ask
+		return ""
 	case f.pathsOnly && len(f.paths) > 0:
-		var flags []string
 		for _, abs := range f.paths {
 			pattern, ok := j.pl.at.Pattern(abs)
 			if !ok {
 				return ""
 			}
-			if flag := "--allow-path " + quote(pattern); !slices.Contains(flags, flag) && !j.p.opens(j.pl, abs) {
-				flags = append(flags, flag)
+			if flag := "--allow-path " + quote(pattern); !slices.Contains(j.opening, flag) && !j.p.opens(j.pl, abs) {
+				j.opening = append(j.opening, flag)
 			}
 		}
-		return "start with " + strings.Join(flags, " ")
-	case f.lossOnly && j.p.Mode != ModePlan:
+		if rest := j.open(); rest.Effect == Ask {
+			return rest.Hint
+		}
+		return "start with " + strings.Join(j.opening, " ")
+	case f.lossOnly:
 		return "run with --mode yolo, which keeps a snapshot of the work first"
 	}
 	return ""
 }
 
 // allowHint names the flags that would allow a call; "" without rules.
-func allowHint(rules []string) string {
+func (j *judge) allowHint(rules []string) string {
 	if len(rules) == 0 {
 		return ""
 	}
-	flags := make([]string, len(rules))
-	for i, r := range rules {
-		flags[i] = "--allow " + quote(r)
+	flags := slices.Clone(j.opening)
+	for _, r := range rules {
+		flags = append(flags, "--allow "+quote(r))
 	}
-	which := "that rule"
-	if len(rules) > 1 {
-		which = "those rules"
+	hint := "start with " + strings.Join(flags, " ")
+	switch {
+	case len(j.opening) > 0:
+		return hint
+	case len(rules) > 1:
+		return hint + " or add those rules to rules.json"
 	}
-	return "start with " + strings.Join(flags, " ") + " or add " + which + " to rules.json"
+	return hint + " or add that rule to rules.json"
 }
 
 // partsHint names the rules for uncovered parts. Where no rule is exact, it shows
@@ -101,7 +108,7 @@ func (j *judge) partsHint(parts []command.Part) string {
 			rules = append(rules, r.String())
 		}
 	}
-	return allowHint(rules)
+	return j.allowHint(rules)
 }
 
 // alwaysParts returns one rule for each part; none when a part has no exact one,
