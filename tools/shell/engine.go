@@ -68,6 +68,7 @@ type Options struct {
 type Engine struct {
 	opt  Options
 	base []string // Env after Keep
+	mark string   // see markName
 
 	system *system
 
@@ -118,7 +119,7 @@ func New(o Options) *Engine {
 		o.Now = time.Now
 	}
 	return &Engine{
-		opt: o, base: keepEnv(o.Env, o.Keep), live: map[int]*process{}, system: newSystem(),
+		opt: o, base: keepEnv(o.Env, o.Keep), mark: newMark(), live: map[int]*process{}, system: newSystem(),
 		places: make(chan struct{}, o.Places), closing: make(chan struct{}), hurry: make(chan struct{}),
 	}
 }

@@ -16,6 +16,9 @@ const maxChildren = 16
 
 // children names what is left of the command.
 func (p *process) children() []Child {
+	if p.pipesOpen() {
+		p.tree.findWriters()
+	}
 	left := p.tree.alive()
 	slices.SortFunc(left, func(a, b entry) int { return cmp.Compare(a.pid, b.pid) })
 	var list []Child

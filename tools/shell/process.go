@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -72,6 +74,9 @@ func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 	for _, s := range []*capture{&p.stdout, &p.stderr, &p.both} {
 		s.headMax, s.tailMax = cmp.Or(max(c.Head, 0), e.opt.Head), cmp.Or(max(c.Tail, 0), e.opt.Tail)
 	}
+	if mark := e.markOf(id); mark != "" {
+		pl.env = append(slices.DeleteFunc(slices.Clone(pl.env), func(kv string) bool { return strings.HasPrefix(kv, markName+"=") }), markName+"="+mark)
+	}
 	if c.KeepDir {
 		if err := p.report(&pl); err != nil {
 			return nil, err
@@ -93,6 +98,7 @@ func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 	}
 	p.pid = cmd.Process.Pid
 	p.tree = newTree(p.pid, p.exited, p.pipes[:], e.system)
+	p.tree.mark, p.tree.since = e.markOf(id), startOf(p.pid)
 	p.follow(cmd, c.Stdin)
 	return p, nil
 }

@@ -42,8 +42,9 @@ func (s *shared[T]) get() T {
 type system struct {
 	table   shared[[]entry]
 	writers shared[map[uint64][]int]
+	marks   marks
 }
 
 func newSystem() *system {
-	return &system{table: shared[[]entry]{read: processTable}, writers: shared[map[uint64][]int]{read: pipeWriters}}
+	return &system{table: shared[[]entry]{read: processTable}, writers: shared[map[uint64][]int]{read: pipeWriters}, marks: marks{read: environOf}}
 }

@@ -23,6 +23,8 @@ type tree struct {
 	reaped <-chan struct{} // closed when the leader was waited for
 	pipes  []uint64        // inodes of the output pipes
 	system *system
+	mark   string // of the command's environment; "" where nobody can read it
+	since  uint64 // when the command started, as entry.start
 
 	mu     sync.Mutex
 	strays map[int]uint64 // seen outside the session: pid -> start
@@ -92,7 +94,7 @@ func (t *tree) members(table []entry, reaped bool) []entry {
 			}
 			inside := e.session == t.leader && !lost
 			start, known := t.strays[e.pid]
-			if !inside && !ours[e.parent] && (!known || start != e.start) {
+			if !inside && !ours[e.parent] && (!known || start != e.start) && !t.marked(e) {
 				continue
 			}
 			ours[e.pid], grown = true, true
@@ -104,14 +106,17 @@ func (t *tree) members(table []entry, reaped bool) []entry {
 	return slices.DeleteFunc(slices.Clone(table), func(e entry) bool { return !ours[e.pid] })
 }
 
+// marked tells whether a process carries the mark of the command. Only those that
+// started since can.
+func (t *tree) marked(e entry) bool {
+	return t.mark != "" && !e.zombie && e.start >= t.since && t.system.marks.of(e) == t.mark
+}
+
 // signal sends sig to all that can be found; with pipes also to the writers of
 // the output pipes, which is the slower search.
 func (t *tree) signal(sig syscall.Signal, pipes bool) {
 	if pipes {
-		writers := t.system.writers.get()
-		for _, pipe := range t.pipes {
-			t.adopt(writers[pipe])
-		}
+		t.findWriters()
 	}
 	left := t.alive()
 	inGroup := func(e entry) bool { return e.group == t.leader && e.session == t.leader }
@@ -122,6 +127,14 @@ func (t *tree) signal(sig syscall.Signal, pipes bool) {
 		if !inGroup(e) {
 			_ = syscall.Kill(e.pid, sig)
 		}
+	}
+}
+
+// findWriters takes in whoever writes to the output pipes.
+func (t *tree) findWriters() {
+	writers := t.system.writers.get()
+	for _, pipe := range t.pipes {
+		t.adopt(writers[pipe])
 	}
 }
 

@@ -123,3 +123,19 @@ func nameOf(pid int) string {
 	}
 	return strings.TrimSpace(strings.ReplaceAll(string(b), "\x00", " "))
 }
+
+// environOf reads the environment a process was started with; nil of those of
+// other users.
+func environOf(pid int) []byte {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// startOf is when a process started, as entry.start.
+func startOf(pid int) uint64 {
+	e, _ := parseStat(pid, readStat(pid, make([]byte, 1024)))
+	return e.start
+}

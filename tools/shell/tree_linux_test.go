@@ -80,6 +80,54 @@ func TestDescriptors(t *testing.T) {
 	until(t, "all is closed again", func() bool { return open() <= before })
 }
 
+// A daemon, which left its session, its parent and the pipes, belongs to its
+// command as long as it lives; a command beside it does not.
+func TestDaemon(t *testing.T) {
+	const line = `(setsid sh -c 'echo $$ >pid; exec sleep 300' </dev/null >/dev/null 2>&1 &); while [ ! -s pid ]; do sleep 0.01; done; cat pid`
+	e := newEngine(t, nil)
+	var daemons []int
+	for _, origin := range []string{"a", "b"} {
+		o := run(t, e, Command{Line: "rm -f pid; " + line, Origin: origin, Env: map[string]string{markName: "a name of the caller's"}})
+		pid := pids(t, o.Stdout.Head)[0]
+		if !o.Background || len(o.Left) != 1 || o.Left[0].PID != pid || o.Left[0].Name != "sleep 300" {
+			t.Errorf("outcome %+v, want %d in the background", o, pid)
+		}
+		daemons = append(daemons, pid)
+	}
+	e.StopOrigin(t.Context(), "a")
+	if lives(daemons[0]) || !lives(daemons[1]) {
+		t.Errorf("daemons live: %v, %v", lives(daemons[0]), lives(daemons[1]))
+	}
+}
+
+// The environment of a process is read once; another process of its number is
+// another one.
+func TestMarks(t *testing.T) {
+	reads := 0
+	m := marks{read: func(pid int) []byte {
+		reads++
+		return []byte("A=1\x00" + markName + "=e." + strings.Repeat("x", pid) + "\x00B=2\x00")
+	}}
+	for range 3 {
+		if a, b, c := m.of(entry{pid: 1, start: 7}), m.of(entry{pid: 2, start: 7}), m.of(entry{pid: 1, start: 8}); a != "e.x" || b != "e.xx" || c != "e.x" {
+			t.Errorf("%q %q %q", a, b, c)
+		}
+	}
+	if reads != 3 {
+		t.Errorf("%d readings of 3 processes", reads)
+	}
+	for i := range 3 * mostMarks {
+		m.of(entry{pid: 1, start: uint64(i)})
+	}
+	if len(m.seen) > mostMarks {
+		t.Errorf("%d remembered", len(m.seen))
+	}
+	m.read = func(int) []byte { return nil }
+	if mark := m.of(entry{pid: 9}); mark != "" {
+		t.Errorf("%q without an environment", mark)
+	}
+}
+
 func BenchmarkProcessTable(b *testing.B) {
 	for b.Loop() {
 		if len(processTable()) == 0 {
