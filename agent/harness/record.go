@@ -43,11 +43,12 @@ func newRecord(e *Engine) (*record, []chat.Message, error) {
 		return r, nil, nil
 	}
 	r.store = session.Store{Dir: filepath.Join(o.Home, "sessions"), Now: o.Now, Mask: e.models.mask}
-	ref := o.Resume
+	ref, option := o.Resume, "--resume"
 	if o.Continue {
+		option = "--continue"
 		id, err := r.store.Last(o.Cwd)
 		if err != nil {
-			return nil, nil, fmt.Errorf("--continue: %w", err)
+			return nil, nil, fmt.Errorf("%s: %w", option, err)
 		}
 		ref = id
 	}
@@ -56,7 +57,7 @@ func newRecord(e *Engine) (*record, []chat.Message, error) {
 	}
 	s, err := r.store.Open(ref)
 	if err != nil {
-		return nil, nil, fmt.Errorf("session %s: %w", ref, err)
+		return nil, nil, fmt.Errorf("%s: %w", option, err)
 	}
 	messages, all, err := s.Recent(session.ResumeBytes)
 	if !all {

@@ -31,11 +31,19 @@ func (e *LockedError) Error() string {
 // Is makes errors.Is(err, ErrLocked) true.
 func (e *LockedError) Is(target error) bool { return target == ErrLocked }
 
-// lock locks the file of a session without waiting. The lock is the kernel's,
-// on the open file: it ends with the process, so that of a dead owner is free at
-// once, whatever has its process id now. owner says who we are.
+// lockWait is how long a lock may be held by nobody: a command that its owner was
+// starting when it was killed has the owner's files until it runs.
+const lockWait = time.Second
+
+// lock locks the file of a session. The lock is the kernel's, on the open file: it
+// ends with the process, so that of a dead owner is free at once, whatever has its
+// process id now. owner says who we are.
 func lock(f *os.File, id, owner string, now time.Time) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	for end := time.Now().Add(lockWait); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
 	path := ownerFile(f.Name())
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		text, _ := os.ReadFile(path)

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"starling/agent/session"
 	"starling/bus/chat"
@@ -180,4 +183,21 @@ func TestG03TwoProcesses(t *testing.T) {
 	if _, err := os.Stat(s.Path() + ".owner"); err == nil {
 		t.Error("the owner file is left")
 	}
+}
+
+// G-03: a command that the owner was starting when it was killed has its open
+// files, and with them the lock, for a moment longer.
+func TestG03LockOfAStartingChild(t *testing.T) {
+	st := session.Store{Dir: t.TempDir()}
+	id, path := written(t, st, user("one"))
+	f := must[*os.File](t)(os.OpenFile(path, os.O_RDWR, 0))
+	ok(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
+	child := exec.Command("sleep", "0.05")
+	child.ExtraFiles = []*os.File{f}
+	ok(t, child.Start())
+	ok(t, f.Close()) // from here on only the child holds it
+	s := must[*session.Session](t)(st.Open(id))
+	ok(t, s.Append(user("two")))
+	ok(t, s.Close())
+	ok(t, child.Wait())
 }
