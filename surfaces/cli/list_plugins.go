@@ -29,7 +29,7 @@ func listPlugins(c *ucli.Context, p Process, o harness.Options) error {
 	return writeTable(p.Stdout, listing.Plugins)
 }
 
-func writeJSON(w io.Writer, listing view.Listing) error {
+func writeJSON(w io.Writer, listing any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
