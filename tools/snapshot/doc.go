@@ -1,0 +1,25 @@
+// Package snapshot holds uncommitted work before a command may discard it, and
+// brings it back: bytes, links, modes, staged content, stash entries, commits
+// that one ref alone holds.
+//
+// It owns the folder of snapshots and reads repositories; only Restore writes
+// outside that folder, and only because a person asked. It never decides whether
+// a command runs.
+//
+// Failure: Take returns an error when it cannot hold everything that is at stake,
+// and the command must not run then. A snapshot is whole or not there.
+//
+// Blocking: every call works on disk and starts git; none belongs in an event loop.
+//
+// What counts, from most to least:
+//
+//   - Work is worth a question: files that differ from the index, files git does
+//     not know, staged content, stash entries, commits no other ref holds, and
+//     everything named outside a repository.
+//   - Held is kept without a question, as far as it is small: ignored files that
+//     lie in no ignored folder, files of temporary folders, and what a reset or a
+//     checkout may overwrite though nobody named it. Deletions, which have no
+//     bytes, are remembered too.
+//   - Nothing: files equal to the index, empty files, whole ignored folders unless
+//     the command is about ignored files.
+package snapshot

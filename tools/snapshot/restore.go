@@ -1,0 +1,364 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"starling/trust/command"
+)
+
+// State of a part of a restored snapshot.
+type State string
+
+// The states.
+const (
+	Restored State = "restored"
+	Same     State = "already there"
+	Removed  State = "removed" // it was deleted when the snapshot was taken
+	Failed   State = "not restored"
+)
+
+// Result is what became of one part.
+type Result struct {
+	// What is "file", "staged", "stash", "branch" or "tree".
+	What string `json:"what"`
+	// Name is a path, the message of a stash entry or a ref.
+	Name  Name  `json:"name"`
+	State State `json:"state"`
+	// Note says where it is or what to do, "" when there is nothing to say.
+	Note string `json:"note,omitempty"`
+}
+
+// Report is what Restore did.
+type Report struct {
+	ID string `json:"id"`
+	// Before is the snapshot of what stood in the way; "" when nothing did.
+	Before  string   `json:"before,omitempty"`
+	Results []Result `json:"results"`
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// Complete tells that nothing failed.
+func (r *Report) Complete() bool {
+	return !slices.ContainsFunc(r.Results, func(one Result) bool { return one.State == Failed })
+}
+
+func (r *Report) add(what string, name Name, state State, note string) {
+	r.Results = append(r.Results, Result{What: what, Name: name, State: state, Note: note})
+}
+
+func (r *Report) failed(what string, name Name, err error) { r.add(what, name, Failed, err.Error()) }
+
+// RestoreOptions say what is restored and where.
+type RestoreOptions struct {
+	// Paths limits it to these files and folders; relative ones mean the
+	// workspace. Stash entries and branches are left alone then.
+	Paths []string
+	// To is a folder, absolute: the files are written below it, staged content
+	// beside them as NAME.staged, and no repository is touched.
+	To string
+}
+
+// Restore brings a snapshot back. ref is as in Load. What stands in the way is
+// held in a snapshot of its own first. The report says for each part what became
+// of it; an error means that nothing, or only what the report lists, was done.
+func (s *Store) Restore(ctx context.Context, ref string, o RestoreOptions) (*Report, error) {
+	snap, err := s.Load(ref)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.choose(snap, o.Paths); err != nil {
+		return nil, err
+	}
+	unlock, err := s.lock(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	report := &Report{ID: snap.ID}
+	if o.To != "" {
+		return report, s.writeBelow(ctx, snap, o.To, report)
+	}
+	if err := s.holdFirst(ctx, snap, report); err != nil {
+		return report, err
+	}
+	r := &restorer{s: s, snap: snap, report: report}
+	if r.git, err = s.git(); err != nil && len(snap.Repos) > 0 {
+		return report, err
+	}
+	return report, r.all(ctx)
+}
+
+// choose drops from a snapshot what was not asked for.
+func (s *Store) choose(snap *Snapshot, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	wanted := make([]string, len(paths))
+	used := make([]bool, len(paths))
+	for i, p := range paths {
+		wanted[i] = at(s.Workspace, p)
+	}
+	chosen := func(path string) bool {
+		any := false
+		for i, w := range wanted {
+			if below(path, w) {
+				any, used[i] = true, true
+			}
+		}
+		return any
+	}
+	snap.Files = slices.DeleteFunc(snap.Files, func(f File) bool { return !chosen(string(f.Path)) })
+	for i := range snap.Repos {
+		r := &snap.Repos[i]
+		r.Index = slices.DeleteFunc(r.Index, func(e Entry) bool { return !chosen(filepath.Join(string(r.Dir), string(e.Path))) })
+		r.Stash, r.Refs, r.Pack = nil, nil, ""
+		r.Tree = r.Tree && chosen(string(r.Dir))
+	}
+	for i, p := range paths {
+		if !used[i] {
+			return fmt.Errorf("snapshot %s holds nothing at %s; starling session snapshots --json lists what it holds", snap.ID, p)
+		}
+	}
+	return nil
+}
+
+// holdFirst takes a snapshot of everything the restore would change.
+func (s *Store) holdFirst(ctx context.Context, snap *Snapshot, report *Report) error {
+	byTop := map[string][]string{}
+	add := func(path string) {
+		dir, ok := top(path)
+		if !ok {
+			dir = filepath.Dir(path)
+		}
+		byTop[dir] = append(byTop[dir], path)
+	}
+	for _, f := range snap.Files {
+		if !same(f) {
+			add(string(f.Path))
+		}
+	}
+	for _, r := range snap.Repos {
+		for _, e := range r.Index {
+			add(filepath.Join(string(r.Dir), string(e.Path)))
+		}
+	}
+	var losses []command.Loss
+	for _, dir := range sortedKeys(byTop) {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			continue
+		}
+		losses = append(losses, command.Loss{
+			Dir: dir, Names: byTop[dir],
+			Kinds: []command.Lost{command.File, command.Worktree, command.Index, command.Untracked, command.Ignored},
+		})
+	}
+	p, err := s.plan(ctx, losses)
+	if err != nil {
+		return err
+	}
+	// What is as the snapshot wants it stays as it is.
+	wanted := map[string]bool{}
+	for _, f := range snap.Files {
+		if same(f) {
+			wanted[string(f.Path)] = true
+		}
+	}
+	for path, it := range p.items {
+		if it.stake != Work || wanted[path] {
+			delete(p.items, path)
+		}
+	}
+	clear(p.gone)
+	clear(p.dirs)
+	for _, repo := range p.repos {
+		i := slices.IndexFunc(snap.Repos, func(r Repo) bool { return string(r.Dir) == repo.dir })
+		repo.index = slices.DeleteFunc(repo.index, func(e Entry) bool { return i >= 0 && wants(snap.Repos[i], e) })
+		repo.tree = false
+	}
+	before, err := s.write(ctx, p, "starling session restore "+snap.ID)
+	if before != nil && err == nil {
+		report.Before = before.ID
+	}
+	return err
+}
+
+// wants tells whether a snapshot has exactly this staged entry.
+func wants(r Repo, e Entry) bool {
+	return slices.ContainsFunc(r.Index, func(h Entry) bool {
+		return h.Path == e.Path && h.Stage == e.Stage && h.Object == e.Object && h.Mode == e.Mode && h.Gone == e.Gone
+	})
+}
+
+// same tells whether a file of a snapshot stands as it was.
+func same(f File) bool {
+	info, err := os.Lstat(string(f.Path))
+	switch {
+	case err != nil:
+		return f.Kind == Gone && gone(err)
+	case f.Kind == Link:
+		target, err := os.Readlink(string(f.Path))
+		return err == nil && target == string(f.Target)
+	case f.Kind == Regular && info.Mode().IsRegular():
+		if info.Size() != f.Size || Mode(info.Mode().Perm()) != f.Mode {
+			return false
+		}
+		digest, err := digestOf(string(f.Path))
+		return err == nil && digest == f.Digest
+	}
+	return false
+}
+
+// restorer brings a snapshot back in place.
+type restorer struct {
+	s      *Store
+	git    *git
+	snap   *Snapshot
+	report *Report
+}
+
+func (r *restorer) all(ctx context.Context) error {
+	// The files that make a folder a working tree come first, then what git knows
+	// of it, then the files that differ.
+	own := func(f File) bool { return slices.Contains(strings.Split(string(f.Path), "/"), ".git") }
+	for _, f := range r.snap.Files {
+		if own(f) {
+			r.file(f)
+		}
+	}
+	for _, repo := range r.snap.Repos {
+		if err := r.history(ctx, repo); err != nil {
+			return err
+		}
+		if repo.Tree {
+			r.populate(ctx, repo)
+		}
+	}
+	for _, f := range r.snap.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !own(f) {
+			r.file(f)
+		}
+	}
+	r.emptyFolders()
+	for _, repo := range r.snap.Repos {
+		if err := r.index(ctx, repo); err != nil {
+			return err
+		}
+		r.head(ctx, repo)
+	}
+	return nil
+}
+
+func (r *restorer) file(f File) {
+	if same(f) {
+		r.report.add("file", f.Path, Same, "")
+		return
+	}
+	path := string(f.Path)
+	if err := r.s.straight(path, r.snap); err != nil {
+		r.report.failed("file", f.Path, err)
+		return
+	}
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		r.report.failed("file", f.Path, errors.New("a folder stands there now; use --to DIR"))
+		return
+	}
+	if f.Kind == Gone {
+		if err := os.Remove(path); err != nil {
+			r.report.failed("file", f.Path, err)
+			return
+		}
+		r.report.add("file", f.Path, Removed, "")
+		return
+	}
+	if err := r.s.place(f, path); err != nil {
+		r.report.failed("file", f.Path, err)
+		return
+	}
+	r.report.add("file", f.Path, Restored, "")
+}
+
+// straight makes the folders above a path and refuses one that a link leads
+// elsewhere.
+func (s *Store) straight(path string, snap *Snapshot) error {
+	dir := filepath.Dir(path)
+	var missing []string
+	for ; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is no folder now; use --to DIR", dir)
+		}
+		if err == nil {
+			break
+		}
+		if !gone(err) {
+			return err
+		}
+		missing = append(missing, dir)
+	}
+	if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir {
+		return fmt.Errorf("its folder leads to %s now; use --to DIR", real)
+	}
+	slices.Reverse(missing)
+	for _, dir := range missing {
+		if err := os.Mkdir(dir, modeOf(snap, dir)); err != nil {
+			return err
+		}
+		if err := os.Chmod(dir, modeOf(snap, dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func modeOf(snap *Snapshot, dir string) os.FileMode {
+	i, ok := slices.BinarySearchFunc(snap.Dirs, dir, func(f Folder, dir string) int { return strings.Compare(string(f.Path), dir) })
+	if ok {
+		return os.FileMode(snap.Dirs[i].Mode) | 0o300 // or nothing could be put into it
+	}
+	return 0o755
+}
+
+// emptyFolders makes those that held nothing.
+func (r *restorer) emptyFolders() {
+	for _, d := range r.snap.Dirs {
+		if _, err := os.Lstat(string(d.Path)); gone(err) {
+			if err := r.s.straight(filepath.Join(string(d.Path), "x"), r.snap); err != nil {
+				r.report.failed("file", d.Path, err)
+			}
+		}
+	}
+}
+
+// place writes a file or a link; what stood there is replaced in one step.
+func (s *Store) place(f File, path string) error {
+	if f.Kind == Link {
+		return renameio.Symlink(string(f.Target), path)
+	}
+	in, err := s.openBlob(f.Digest)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	mode := os.FileMode(f.Mode)
+	out, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(mode))
+	if err != nil {
+		return err
+	}
+	defer out.Cleanup() // nothing once it was replaced
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.CloseAtomicallyReplace()
+}
