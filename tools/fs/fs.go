@@ -79,7 +79,7 @@ func NewWith(jail *trust.Jail, opt Options) *Files {
 
 // All returns every tool of the package.
 func (f *Files) All() []spec.Tool {
-	return []spec.Tool{f.Read(), f.Write(), f.Edit()}
+	return []spec.Tool{f.Read(), f.Write(), f.Edit(), f.Grep(), f.Glob(), f.Ls()}
 }
 
 // Read returns a read tool that shares its memory with no other tool.

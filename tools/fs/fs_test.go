@@ -35,6 +35,13 @@ func newDesk(t testing.TB) *desk {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	return deskIn(t, dir)
+}
+
+func deskIn(t testing.TB, dir string) *desk { return deskWith(t, dir, fs.Options{}) }
+
+func deskWith(t testing.TB, dir string, opt fs.Options) *desk {
+	t.Helper()
 	jail, err := trust.NewJail(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +49,7 @@ func newDesk(t testing.TB) *desk {
 	t.Cleanup(func() { jail.Close() })
 	store := bus.NewStore()
 	slot := spec.NewRegistry[spec.Tool](store, "tools")
-	for _, tool := range fs.New(jail).All() {
+	for _, tool := range fs.NewWith(jail, opt).All() {
 		add, _ := slot.Slot().Put(bus.At(bus.ClassHost, 0, tool.Name), bus.Owner{Name: "host"}, tool)
 		store.Commit(add)
 	}
