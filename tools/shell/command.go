@@ -37,6 +37,9 @@ type Command struct {
 	Queue bool
 	// Head and Tail replace those of the engine; 0 means the engine's.
 	Head, Tail int
+	// Merge gives the command one pipe for both streams, so that their order is
+	// the true one: all is in Stdout then.
+	Merge bool
 	// KeepDir asks a Line for Outcome.Dir. It takes an EXIT trap, which a trap of
 	// the line's own replaces, and Options.Spill.
 	KeepDir bool

@@ -255,9 +255,11 @@ func TestNeedsTerminal(t *testing.T) {
 				}
 			}
 			e := newEngine(t, func(o *Options) { o.Env = append(o.Env, "EDITOR=cat", "VISUAL=cat") })
-			o := run(t, e, Command{Line: c.line, Timeout: patience})
-			if o.TimedOut || o.NeedsTerminal != c.want {
-				t.Errorf("needs a terminal: %v, outcome %+v", o.NeedsTerminal, o)
+			for _, merge := range []bool{false, c.want} {
+				o := run(t, e, Command{Line: c.line, Timeout: patience, Merge: merge})
+				if o.TimedOut || o.NeedsTerminal != c.want {
+					t.Errorf("needs a terminal: %v, outcome %+v", o.NeedsTerminal, o)
+				}
 			}
 		})
 	}

@@ -12,7 +12,7 @@ type Outcome struct {
 	Status int
 	Signal string // such as "SIGKILL", when a signal ended the command
 	// Stdout and Stderr are the two streams, Output both in the order their
-	// pieces arrived. Bytes are kept as they came, also those that are no UTF-8.
+	// pieces arrived, which is the true one after Command.Merge alone. Bytes are kept as they came, also those that are no UTF-8.
 	Stdout, Stderr, Output Text
 	Truncated              bool // Output is not whole
 	TimedOut               bool
@@ -53,10 +53,10 @@ const lastWords = 1 << 10
 
 // needsTerminal looks at stderr only, so that a search for one of these
 // sentences is not taken for one; at the last words of all output when the
-// command sent its errors there.
-func needsTerminal(command string, stderr, output Text) bool {
+// command's errors are there.
+func needsTerminal(merged bool, stderr, output Text) bool {
 	parts := []string{stderr.Head, stderr.Tail}
-	if strings.Contains(command, ">&1") || strings.Contains(command, "&>") || strings.Contains(command, "|&") {
+	if merged {
 		last := output.Head + output.Tail
 		parts = append(parts, last[max(len(last)-lastWords, 0):])
 	}
@@ -69,4 +69,9 @@ func needsTerminal(command string, stderr, output Text) bool {
 		}
 	}
 	return false
+}
+
+// mergesItself tells whether a line sends errors where its output goes.
+func mergesItself(line string) bool {
+	return strings.Contains(line, ">&1") || strings.Contains(line, "&>") || strings.Contains(line, "|&")
 }

@@ -46,9 +46,10 @@ type process struct {
 	outcome     Outcome
 	listenerErr error
 
-	stdin      *os.File // nil without input
-	pipes      [2]*os.File
-	out        sync.Mutex // serialises the two readers; held during onOutput
+	stdin      *os.File    // nil without input
+	pipes      [2]*os.File // of stdout and stderr; one for both when merged
+	merged     bool        // also when the command itself redirects its errors
+	out        sync.Mutex  // serialises the two readers; held during onOutput
 	stdout     capture
 	stderr     capture
 	both       capture
@@ -69,7 +70,7 @@ func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 		engine: e, queued: c.Queue, id: id, origin: c.Origin, command: c.String(), started: e.opt.Now(),
 		exited: make(chan struct{}), drained: make(chan struct{}), asked: make(chan struct{}),
 		gone: make(chan struct{}), returned: make(chan struct{}),
-		onOutput: c.OnOutput, spill: e.newSpill(id),
+		onOutput: c.OnOutput, merged: c.Merge || mergesItself(c.Line), spill: e.newSpill(id),
 	}
 	for _, s := range []*capture{&p.stdout, &p.stderr, &p.both} {
 		s.headMax, s.tailMax = cmp.Or(max(c.Head, 0), e.opt.Head), cmp.Or(max(c.Tail, 0), e.opt.Tail)
@@ -84,7 +85,7 @@ func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 	}
 	// A session of its own takes the terminal away: /dev/tty cannot be opened.
 	cmd := &exec.Cmd{Path: pl.path, Args: pl.args, Dir: pl.dir, Env: pl.env, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
-	theirs, err := p.connect(cmd, c.Stdin)
+	theirs, err := p.connect(cmd, c)
 	if err == nil {
 		err = cmd.Start()
 	}
@@ -116,8 +117,12 @@ func startError(pl plan, err error) error {
 
 // connect makes the pipes. The files it returns are the command's ends, to be
 // closed here once it has them.
-func (p *process) connect(cmd *exec.Cmd, stdin string) (theirs []*os.File, err error) {
+func (p *process) connect(cmd *exec.Cmd, c Command) (theirs []*os.File, err error) {
 	for i, to := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
+		if i > 0 && c.Merge {
+			*to = cmd.Stdout
+			break
+		}
 		r, w, err := os.Pipe()
 		if err != nil {
 			return theirs, err
@@ -125,7 +130,7 @@ func (p *process) connect(cmd *exec.Cmd, stdin string) (theirs []*os.File, err e
 		p.pipes[i], *to = r, w
 		theirs = append(theirs, w)
 	}
-	if stdin == "" {
+	if c.Stdin == "" {
 		return theirs, nil // os/exec connects the null device
 	}
 	r, w, err := os.Pipe()
@@ -155,7 +160,9 @@ func (p *process) follow(cmd *exec.Cmd, stdin string) {
 	}
 	var readers sync.WaitGroup
 	readers.Go(func() { p.read(p.pipes[0], &p.stdout) })
-	readers.Go(func() { p.read(p.pipes[1], &p.stderr) })
+	if p.pipes[1] != nil {
+		readers.Go(func() { p.read(p.pipes[1], &p.stderr) })
+	}
 	go func() { readers.Wait(); close(p.drained) }()
 	go func() {
 		_ = cmd.Wait() // the state says all; a failed wait leaves it nil
@@ -235,7 +242,7 @@ func (p *process) record(background bool) {
 	o.Stdout, o.Stderr, o.Output = p.stdout.text(), p.stderr.text(), p.both.text()
 	o.Truncated = o.Output.Omitted() > 0
 	o.TimedOut, o.Stopped, o.Cancelled = why == timedOut, why == stopped, why == cancelled
-	o.NeedsTerminal = o.Status != 0 && needsTerminal(p.command, o.Stderr, o.Output)
+	o.NeedsTerminal = o.Status != 0 && needsTerminal(p.merged, o.Stderr, o.Output)
 	o.Spill, o.SpillBytes, o.SpillErr = p.spill.close()
 	p.stdout, p.stderr, p.both, p.onOutput = capture{}, capture{}, capture{}, nil
 }

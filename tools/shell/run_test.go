@@ -59,6 +59,21 @@ func TestOutputInOrder(t *testing.T) {
 	}
 }
 
+// With one pipe for both streams their order is that of the command.
+func TestMerge(t *testing.T) {
+	e := newEngine(t, nil)
+	o := run(t, e, Command{Line: "for i in $(seq 100); do echo out; echo err >&2; done", Merge: true})
+	if want := strings.Repeat("out\nerr\n", 100); o.Output.String() != want || o.Stdout.String() != want || o.Stderr.Bytes != 0 {
+		t.Errorf("%q", o.Output)
+	}
+	if o := run(t, e, Command{Line: "sleep 300 & echo $!", Merge: true}); !o.Background || len(o.Left) != 1 {
+		t.Errorf("%+v", o)
+	}
+	if _, err := e.Run(t.Context(), Command{Argv: []string{"no-such-program"}, Merge: true}); err == nil {
+		t.Error("a program ran that there is not")
+	}
+}
+
 func TestSignalled(t *testing.T) {
 	e := newEngine(t, nil)
 	o := run(t, e, Command{Line: "echo a; kill -SEGV $$"})
