@@ -80,7 +80,7 @@ func (p *parser) node(v any, depth int) (*Node, error) {
 	}
 	n := &Node{Type: Type(kind)}
 	r := p.reader(m)
-	r.allow(append(Fields(n.Type), "type"), kind)
+	r.allow(Fields(n.Type), kind, "type")
 	n.Size, n.Grow = r.number("size", 1, maxCells, 0), r.number("grow", 1, maxCells, 0)
 	if n.Size > 0 && n.Grow > 0 {
 		r.fail("", failf("has both \"size\" and \"grow\"; choose one"))

@@ -92,10 +92,11 @@ func (r *reader) fail(field string, err error) {
 	r.err = err
 }
 
-// allow refuses fields that are not in names; what says whose fields they are.
-func (r *reader) allow(names []string, what string) {
+// allow refuses fields that are not in names, but those in besides; what says whose
+// fields they are.
+func (r *reader) allow(names []string, what string, besides ...string) {
 	for _, key := range slices.Sorted(maps.Keys(r.m)) {
-		if !slices.Contains(names, key) {
+		if !slices.Contains(names, key) && !slices.Contains(besides, key) {
 			r.fail("", failf("%s has no field %s%s", what, quote(key), orOneOf(key, names)))
 			return
 		}

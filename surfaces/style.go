@@ -77,7 +77,7 @@ func ParseStyle(text string) (Style, error) {
 		}
 		i := slices.Index(emphasisNames, name)
 		if i < 0 {
-			return 0, failf("unknown style %s%s", quote(name), didYouMean(name, StyleNames()))
+			return 0, failf("unknown style %s%s", quote(name), orOneOf(name, StyleNames()))
 		}
 		s |= Bold << i
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"starling/bus/spec"
+	"starling/bus/view"
 )
 
 // start begins the goroutine where there is work and none runs. It needs mu.
@@ -205,7 +206,7 @@ func (p *panel) view() {
 	next := p.shown
 	next.Tree, next.Text, next.Err = tree, text, ""
 	if err != nil {
-		next.Err = fmt.Sprintf("surface %q: view: %v", p.id.Name, err)
+		next.Err = view.Clean(fmt.Sprintf("surface %q: view: %v", p.id.Name, err))
 		if p.place.Kind != Status {
 			next.Tree = errorTree(next.Err)
 		}
