@@ -18,7 +18,7 @@ func modelCommand(p Process) *ucli.Command {
 		OnUsageError: func(_ *ucli.Context, err error, _ bool) error { return err },
 		Subcommands: []*ucli.Command{{
 			Name: "list", Usage: "list the models of models.json", HideHelpCommand: true,
-			Flags: []ucli.Flag{&ucli.BoolFlag{Name: "json", Usage: "as JSON", DisableDefaultText: true}},
+			Flags:        []ucli.Flag{&ucli.BoolFlag{Name: "json", Usage: "as JSON", DisableDefaultText: true}},
 			OnUsageError: func(_ *ucli.Context, err error, _ bool) error { return err },
 			Action: func(c *ucli.Context) error {
 				if c.NArg() > 0 {
