@@ -252,7 +252,13 @@ func (j *judge) free(part command.Part, inside bool) bool {
 	if part.Kind == command.Simple && (part.Dir == "" || !j.pl.inside(part.Dir)) {
 		return false
 	}
-	return inside && part.Risk == spec.RiskRead || part.Free && (inside || j.staysInside(part))
+	return inside && part.Risk == spec.RiskRead && !handsText(part) || part.Free && (inside || j.staysInside(part))
+}
+
+// handsText tells whether a part gives a command a text to read. That reads
+// nothing, but what the command makes of it may be anything: no class frees it.
+func handsText(part command.Part) bool {
+	return part.Kind == command.Redirect && len(part.Words) > 0 && strings.HasPrefix(part.Words[0].Text, "<<")
 }
 
 // insideOnly tells whether all a line touches is known and lies inside.

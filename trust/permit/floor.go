@@ -73,7 +73,7 @@ func (f *floor) ofFinding(finding command.Finding, p Policy, pl places) {
 func (f *floor) ofPaths(c Call, p Policy, pl places) {
 	f.lossOnly = false
 	for _, abs := range pl.absAll(c.Paths) {
-		why := credential(p.At, abs)
+		why := trust.CredentialPath(p.At, abs)
 		if why != "" {
 			why = "reads " + display(pl, abs) + ": " + why
 		}

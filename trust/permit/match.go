@@ -39,8 +39,8 @@ func (r Rule) allowsPart(pl places, part command.Part) bool {
 	case command.Simple:
 		return pl.inside(part.Dir) && part.Dir != "" && exactly(p.words, part.Words, false)
 	case command.Redirect:
-		op, target, known := redirect(pl, part)
-		return known && covers(p.op, op) && pl.at.Matches(p.glob, target)
+		to := redirect(pl, part)
+		return to.known && covers(p.op, to.op) && pl.at.Matches(p.glob, to.file)
 	case command.Assign:
 		name, value, known := assign(part)
 		return name == p.name && (p.any || known && value == p.value)
@@ -71,18 +71,20 @@ func (r Rule) meetsPart(pl places, part command.Part) fit {
 			return maybe
 		}
 	case command.Redirect:
-		op, target, known := redirect(pl, part)
+		to := redirect(pl, part)
 		switch {
-		case !covers(p.op, op) && !covers(op, p.op):
+		case to.op == "" || !covers(p.op, to.op) && !covers(to.op, p.op):
 			return no
-		case !known:
+		case !to.known:
 			return maybe
-		case pl.at.Matches(p.glob, target):
+		case pl.at.Matches(p.glob, to.file):
 			return yes
 		}
 	case command.Assign:
 		name, value, known := assign(part)
 		switch {
+		case name == "":
+			return maybe
 		case name != p.name:
 			return no
 		case p.any || known && value == p.value:
@@ -164,41 +166,59 @@ func loosely(pattern []patternWord, words []command.Word) bool {
 	return reached[len(pattern)] || last >= 0 && pattern[last].star && reached[last]
 }
 
-var descriptor = regexp.MustCompile(`^(?:[0-9]+|\{[A-Za-z_]\w*\}|&)?([<>]+)[|&]?$`)
+// descriptor is the operator of a redirection, with what it redirects.
+var descriptor = regexp.MustCompile(`^(?:[0-9]+|\{[A-Za-z_]\w*\}|&)?([<>]+)([|&]?)$`)
 
-// redirect returns what a redirection does (>, >>, < or <>) and the absolute path
-// of its file with links followed.
-func redirect(pl places, part command.Part) (op, target string, known bool) {
-	if len(part.Words) > 0 {
-		if m := descriptor.FindStringSubmatch(part.Words[0].Text); m != nil {
-			op = m[1]
-		}
+// stream is what >& and <& join, or close.
+var stream = regexp.MustCompile(`^(?:[0-9]+-?|-)$`)
+
+// target is what a redirection does.
+type target struct {
+	op   string // >, >>, < or <>; what else there is no rule names; "" for no file
+	file string // absolute, links followed
+	// known: the file is.
+	known bool
+}
+
+func redirect(pl places, part command.Part) target {
+	if len(part.Words) != 2 {
+		return target{}
 	}
-	if len(part.Words) != 2 || !part.Words[1].Known || part.Words[1].Text == "" {
-		return op, "", false
+	m, file := descriptor.FindStringSubmatch(part.Words[0].Text), part.Words[1]
+	switch {
+	case m == nil || m[2] == "&" && file.Known && stream.MatchString(file.Text):
+		return target{}
+	case !file.Known || file.Text == "":
+		return target{op: m[1]}
+	case filepath.IsAbs(file.Text):
+		at, ok := followLinks(file.Text)
+		return target{m[1], at, ok}
+	case part.Dir == "":
+		return target{op: m[1]}
 	}
-	target = part.Words[1].Text
-	if !filepath.IsAbs(target) {
-		if part.Dir == "" {
-			return op, "", false
-		}
-		target = part.Dir + "/" + target
-	}
-	target, known = followLinks(target)
-	return op, target, known
+	at, ok := followLinks(part.Dir + "/" + file.Text)
+	return target{m[1], at, ok}
 }
 
 // covers tells whether a rule of one operator is also about another: who may
 // write a file anew may append to it.
-func covers(rule, op string) bool { return rule == op && op != "" || rule == ">" && op == ">>" }
+func covers(rule, op string) bool { return rule == op || rule == ">" && op == ">>" }
 
+// assign returns the name of a variable, "" when nobody knows it, and its value.
 func assign(part command.Part) (name, value string, known bool) {
 	if len(part.Words) != 1 {
 		return "", "", false
 	}
-	name, value, _ = strings.Cut(part.Words[0].Text, "=")
-	return name, value, part.Words[0].Known
+	w := part.Words[0]
+	name, value, set := strings.Cut(w.Text, "=")
+	name, appended := strings.CutSuffix(name, "+")
+	if !variableName.MatchString(name) {
+		return "", "", false
+	}
+	return name, value, w.Known && set && !appended
 }
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // allowsPath tells whether the rule, as one that allows, covers a path of a call.
 // Without a pattern it is about the workspace: a place outside is named.

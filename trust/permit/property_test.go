@@ -51,7 +51,7 @@ func aPart(t *rapid.T) command.Part {
 	return p
 }
 
-var somePaths = []string{"a", "src/b", "secret/c", ".envrc", "/x/y", "/h/z", "/h/.ssh/id", "."}
+var somePaths = []string{"a", "src/b", "secret/c", ".envrc", "/x/y", "/h/z", "/h/.ssh/id_rsa", "."}
 
 func aLine(t *rapid.T) *command.Reading {
 	r := &command.Reading{
@@ -139,7 +139,7 @@ func TestPropertyFloorHolds(t *testing.T) {
 			}
 		}
 		for _, path := range w.call.Paths {
-			floor = floor || path == "/h/.ssh/id" || path == ".envrc" && w.call.Risk != spec.RiskRead && (w.call.Risk != "" || !w.call.ReadOnly)
+			floor = floor || path == "/h/.ssh/id_rsa" || path == ".envrc" && w.call.Risk != spec.RiskRead && (w.call.Risk != "" || !w.call.ReadOnly)
 		}
 		switch {
 		case floor && d.Effect == permit.Allow:

@@ -139,12 +139,12 @@ func (j *judge) exactRule(part command.Part) (Rule, bool) {
 			p.words = append(p.words, patternWord{text: w.Text})
 		}
 	case command.Redirect:
-		op, target, known := redirect(j.pl, part)
-		glob, ok := j.pl.at.Pattern(target)
-		if !known || !ok {
+		to := redirect(j.pl, part)
+		glob, ok := j.pl.at.Pattern(to.file)
+		if !to.known || !ok {
 			return Rule{}, false
 		}
-		p.op, p.glob = op, glob
+		p.op, p.glob = to.op, glob
 	case command.Assign:
 		name, value, known := assign(part)
 		if !known {
