@@ -41,6 +41,9 @@ type Plan struct {
 // maxHits is how many places of one text are looked at, unless all are wanted.
 const maxHits = 1000
 
+// maxTries is how many places that turn out not to count are looked at.
+const maxTries = 10_000
+
 const bom = "\uFEFF"
 
 // Find places every edit in the same, unchanged content. A text with line feeds
@@ -177,7 +180,7 @@ func blanksAtEnd(text string) bool {
 // at two places. All wants the ones that do not overlap.
 func occurrences(text, part []byte, all bool, ok func(at int) bool) []int {
 	var out []int
-	for from := 0; from <= len(text) && (all || len(out) <= maxHits); {
+	for from, tries := 0, 0; from <= len(text) && (all || len(out) <= maxHits) && tries < maxTries; {
 		at := bytes.Index(text[from:], part)
 		if at < 0 {
 			break
@@ -185,6 +188,7 @@ func occurrences(text, part []byte, all bool, ok func(at int) bool) []int {
 		at += from
 		from = at + 1
 		if ok != nil && !ok(at) {
+			tries++
 			continue
 		}
 		out = append(out, at)
