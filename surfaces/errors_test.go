@@ -81,6 +81,7 @@ func TestParseErrors(t *testing.T) {
 		{w("text", "spans", list(int64(1))), `text.spans[0]: must be a text or a dict, not a number; str(x) makes one`},
 		{w("text", "text", "a", "id", ""), `text.id: must not be empty`},
 		{w("text", "text", "a", "id", int64(3)), `text.id: must be a text, not a number; str(x) makes one`},
+		{w("text", "text", "a", "id", "#1"), `text.id: must not begin with "#"; that is how a place is named`},
 		{w("text", "text", "a", "id", "\xff"), `text.id: is no UTF-8`},
 		{w("text", "text", "a", "id", strings.Repeat("x", 201)), `text.id: is longer than 200 bytes`},
 		{rows(w("button", "id", "b", "label", "x"), w("input", "id", "b")), `rows.children[1].id: the id "b" is used twice`},

@@ -47,7 +47,9 @@ func tree(t *rapid.T, depth int) any {
 	}
 	m := dict{"type": string(kind)}
 	text := func(what string) any { return anyText.Draw(t, what) }
-	id := rapid.Map(rapid.Uint64(), func(n uint64) any { return "id " + string(rune('a'+n%26)) + string(rune('a'+n/26%26)) + string(rune('a'+n/676%26)) })
+	id := rapid.Map(rapid.Uint64(), func(n uint64) any {
+		return "id " + string(rune('a'+n%26)) + string(rune('a'+n/26%26)) + string(rune('a'+n/676%26))
+	})
 	switch rapid.IntRange(0, 2).Draw(t, "place") {
 	case 0:
 		m["size"] = int64(rapid.IntRange(1, 99).Draw(t, "size"))

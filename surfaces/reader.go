@@ -162,10 +162,14 @@ func idOf(v any) (string, error) {
 	return s, nil
 }
 
-// unique notes an id and refuses one that is taken.
+// unique notes an id and refuses one that is taken, or reads like the key of a
+// widget without one.
 func unique(seen map[string]bool, id string) error {
 	if id == "" {
 		return nil
+	}
+	if id[0] == '#' {
+		return failf("must not begin with \"#\"; that is how a place is named")
 	}
 	if seen[id] {
 		return failf("the id %s is used twice", quote(id))
