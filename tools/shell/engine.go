@@ -58,6 +58,10 @@ type Options struct {
 	Head, Tail int
 	// Now is the clock of Elapsed; nil means time.Now.
 	Now func() time.Time
+	// Watchdog starts a process beside the first command that ends what is left of
+	// all of them when this process is killed without Close. It needs Linux;
+	// elsewhere nothing is started.
+	Watchdog bool
 	// Ended, if set, is told of each process once nothing of it is left. It is
 	// called on a goroutine of the engine and must return soon.
 	Ended func(Row)
@@ -80,6 +84,9 @@ type Engine struct {
 	closed bool
 
 	keepsFolders bool // the script of Command.KeepDir is written
+
+	watchdogStarted bool
+	watchdog        *watchdog
 
 	places    chan struct{} // one element for each queued command that lives
 	closing   chan struct{} // closed by Close
@@ -159,6 +166,7 @@ func (e *Engine) begin(pl plan, c Command) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.startWatchdog()
 	p, err := e.start(id, pl, c)
 	if err != nil {
 		e.running.Done()
@@ -297,8 +305,9 @@ func (e *Engine) Close(ctx context.Context) error {
 	select {
 	case <-all:
 	case <-time.After(hardEnd):
-		return e.survivors()
+		return e.survivors() // the watchdog stays for them
 	}
+	e.stopWatchdog()
 	return e.dropSpills()
 }
 

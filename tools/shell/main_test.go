@@ -12,7 +12,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if other := instead(); other != nil {
+		os.Exit(other())
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience is how long a test waits for what must come; it never decides
 // whether something was fast enough.
