@@ -1,5 +1,0 @@
-package bash
-
-const floodSize = "STARLING_TEST_FLOOD"
-
-func flood() int { return 0 }
