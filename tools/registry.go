@@ -3,8 +3,8 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
+	"strings"
 
 	"starling/bus"
 	"starling/bus/spec"
@@ -75,11 +75,12 @@ func (r *Registry) List() []spec.Tool {
 // Conflicts returns the registrations that are not in effect, in static order.
 func (r *Registry) Conflicts() []Conflict { return resolve(r.slot.All()).conflicts }
 
-var nameRule = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-
 // ValidateName refuses what providers do not take as the name of a tool.
 func ValidateName(name string) error {
-	if !nameRule.MatchString(name) {
+	strange := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	}
+	if name == "" || len(name) > 64 || strings.ContainsFunc(name, strange) {
 		return fmt.Errorf("tool name %q: use 1 to 64 letters, digits, _ or -", name)
 	}
 	return nil

@@ -79,6 +79,9 @@ func matchOne(glob, name string) (wideGlob, wideName int, ok bool) {
 	if glob == "" {
 		return 0, 0, false
 	}
+	if c := glob[0]; c < utf8.RuneSelf && c != '?' && c != '[' {
+		return 1, 1, name[0] == c
+	}
 	r, wide := utf8.DecodeRuneInString(name)
 	switch glob[0] {
 	case '?':

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sort"
+	"sync"
 	"time"
 
 	"starling/bus/compose"
@@ -322,7 +323,9 @@ func parse(f discover.File, read reader) plugin {
 
 // declaredClosed finds fail_closed in a file that cannot be read as a plugin,
 // anywhere in a line that is no comment.
-var declaredClosed = regexp.MustCompile(`fail_closed\s*=([^=\r\n][^\r\n]*|[\r\n]|$)`)
+var declaredClosed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`fail_closed\s*=([^=\r\n][^\r\n]*|[\r\n]|$)`)
+})
 
 // failClosed tells whether the absence of the plugin refuses what it guards. Of a
 // file that cannot be parsed, every other value than False counts: who wrote the
@@ -333,7 +336,7 @@ func (pl plugin) failClosed() bool {
 	}
 	// An editor that saves UTF-16 puts a NUL beside each letter.
 	source := bytes.ReplaceAll(pl.bundle[filepath.Base(pl.file.Path)], []byte{0}, nil)
-	for _, at := range declaredClosed.FindAllSubmatchIndex(source, -1) {
+	for _, at := range declaredClosed().FindAllSubmatchIndex(source, -1) {
 		before := source[bytes.LastIndexAny(source[:at[0]], "\r\n")+1 : at[0]]
 		if bytes.HasPrefix(bytes.TrimSpace(before), []byte("#")) {
 			continue

@@ -105,6 +105,12 @@ func usage(format string, args ...any) error {
 
 // Main runs the program and returns its exit status.
 func Main(args []string, p Process) int {
+	if len(args) == 2 && (args[1] == "--version" || args[1] == "-v") {
+		if say(p.Stdout, "starling version %s", version()) != nil {
+			return headless.ExitFailed
+		}
+		return headless.ExitOK
+	}
 	app := newApp(args, p)
 	err := app.RunContext(p.Context, args)
 	var e exit
@@ -161,6 +167,7 @@ func newApp(args []string, p Process) *ucli.App {
 		},
 		Commands: []*ucli.Command{pluginCommand(p), modelCommand(p)},
 	}
+	remember(app.Flags)
 	words := ended(args, app.Flags)
 	if words {
 		app.Commands = nil // what follows is a prompt, whatever its first word

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -193,11 +194,16 @@ func report(call, result chat.Block) string {
 	return "Done: " + content + "."
 }
 
+// expression is compiled when the demo first needs it, not when starling starts.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // counted finds how a tool words its count: "12", or "12 words" among others.
-var counted = regexp.MustCompile(`^\s*(\d+)\s*$|\b(\d+) words?\b`)
+var counted = expression(`^\s*(\d+)\s*$|\b(\d+) words?\b`)
 
 func wordsIn(content string) (int, bool) {
-	m := counted.FindStringSubmatch(content)
+	m := counted().FindStringSubmatch(content)
 	if m == nil {
 		return 0, false
 	}
@@ -228,7 +234,7 @@ func plural(n int, word string) string {
 // fileIn returns the first word of a prompt that looks like a file: with a
 // letter, and a dot or a slash inside; "" for none. Quoted text is no name.
 func fileIn(prompt string) string {
-	for _, field := range strings.Fields(quotedText.ReplaceAllString(prompt, " ")) {
+	for _, field := range strings.Fields(quotedText().ReplaceAllString(prompt, " ")) {
 		word := strings.Trim(field, "`\"'()[]{}<>,;:!?*")
 		word = strings.TrimRight(word, ".")
 		if strings.Contains(word, "://") || !strings.ContainsFunc(word, unicode.IsLetter) {
@@ -242,25 +248,25 @@ func fileIn(prompt string) string {
 }
 
 var (
-	quotedText = regexp.MustCompile(`(?s)"[^"]*\s[^"]*"|“[^”]*\s[^”]*”`)
-	anyQuoted  = regexp.MustCompile("(?s)\"([^\"]*)\"|“([^”]*)”|(?:^|\\s)'([^']*)'|`([^`]*)`")
-	between    = regexp.MustCompile(`(?is)\b(?:write|save|put)\s+(.+?)\s+(?:to|into|in)\s+(?:the\s+)?(?:a\s+)?(?:new\s+)?(?:file\s+)?$`)
-	following  = regexp.MustCompile(`(?is)^\W*\s*(?:with|containing|saying|that says)\s+(?:the\s+)?(?:text\s+|content\s+|words?\s+)?(.+)$`)
+	quotedText = expression(`(?s)"[^"]*\s[^"]*"|“[^”]*\s[^”]*”`)
+	anyQuoted  = expression("(?s)\"([^\"]*)\"|“([^”]*)”|(?:^|\\s)'([^']*)'|`([^`]*)`")
+	between    = expression(`(?is)\b(?:write|save|put)\s+(.+?)\s+(?:to|into|in)\s+(?:the\s+)?(?:a\s+)?(?:new\s+)?(?:file\s+)?$`)
+	following  = expression(`(?is)^\W*\s*(?:with|containing|saying|that says)\s+(?:the\s+)?(?:text\s+|content\s+|words?\s+)?(.+)$`)
 )
 
 // contentIn finds the text a prompt wants written: in quotes, else between verb
 // and file name, else behind the name.
 func contentIn(prompt, file string) (string, bool) {
-	for _, m := range anyQuoted.FindAllStringSubmatch(prompt, -1) {
+	for _, m := range anyQuoted().FindAllStringSubmatch(prompt, -1) {
 		if text := m[1] + m[2] + m[3] + m[4]; text != file {
 			return text, true
 		}
 	}
 	before, after, _ := strings.Cut(prompt, file)
-	if m := between.FindStringSubmatch(strings.TrimRight(before, " `\"'") + " "); m != nil {
+	if m := between().FindStringSubmatch(strings.TrimRight(before, " `\"'") + " "); m != nil {
 		return m[1], true
 	}
-	if m := following.FindStringSubmatch(after); m != nil {
+	if m := following().FindStringSubmatch(after); m != nil {
 		return strings.TrimSpace(m[1]), true
 	}
 	if text, ok := strings.CutPrefix(strings.TrimLeft(after, "`\"' "), ":"); ok && strings.TrimSpace(text) != "" {
