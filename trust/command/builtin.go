@@ -108,20 +108,10 @@ func (c *command) changeFolder() {
 	abs = path.Clean(abs)
 	free := len(before.also) == 0 && r.inside(r.at.Resolve(abs)) && !c.ours()
 	st.dir = abs
-	if !st.strict {
-		old := before.dirs()
-		if len(old) == 0 {
-			// It may have failed where nobody knows.
-			st.also = nil
-		}
-		st.also = nil
-		st.maybe(old)
-	} else {
-		st.also = nil
+	if st.also = nil; !st.strict {
+		st.maybe(before.dirs()) // it may have failed
 	}
-	for _, dir := range st.dirs() {
-		r.paths[r.at.Resolve(dir)] = true
-	}
+	r.paths[r.at.Resolve(abs)] = true
 	c.set(spec.RiskRead, free, "changes the folder")
 }
 

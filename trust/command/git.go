@@ -180,6 +180,9 @@ func (g *gitCall) reads() bool {
 
 // loss reports work that may be discarded.
 func (g *gitCall) loss(why string, names []string, kinds ...Lost) {
+	if g.r.guessing {
+		return
+	}
 	if g.part >= 0 && !g.how.floor {
 		g.r.raise(g.part, spec.RiskDestructive, why)
 	}
@@ -325,6 +328,9 @@ func (g *gitCall) floor() {
 }
 
 func (g *gitCall) lossOfNames(why string, names []string, kinds ...Lost) {
+	if g.r.guessing {
+		return
+	}
 	if g.part >= 0 && !g.how.floor {
 		g.r.raise(g.part, spec.RiskDestructive, why)
 	}

@@ -16,7 +16,8 @@ import (
 const (
 	maxLine  = 64 << 10 // bytes
 	maxDepth = 60       // substitutions, wrappers and strings read again, one in another
-	maxNodes = 400      // compound commands, one in another
+	maxNodes = 400      // statements, one in another
+	maxTree  = 1200     // nodes of the syntax tree, one in another
 	maxParts = 2000
 )
 
@@ -57,6 +58,7 @@ type reader struct {
 	assigned map[string]bool // variables the line sets, anywhere
 	once     map[string]bool // those set once, plainly, and named nowhere else
 	wanders  bool            // something in the line may change the folder
+	guessing bool            // the words of a program nobody knows are tried as a command
 	shadowed bool            // names of programs may mean others: PATH, hash, enable
 }
 
@@ -127,8 +129,9 @@ func (r *reader) lineOf(text string, st *state) {
 	src := r.src
 	r.src = text
 	defer func() { r.src = src }()
-	r.survey(file, text)
-	r.stmts(file.Stmts, st)
+	if r.survey(file, text) {
+		r.stmts(file.Stmts, st)
+	}
 }
 
 func (r *reader) enter() bool {

@@ -42,7 +42,7 @@ func (c *command) reading() {
 			}
 		}
 	}
-	if len(files) == 0 && (spec.tree || c.name == "ls" || c.name == "du" || c.name == "dir") {
+	if len(files) == 0 && (spec.tree && c.descends() || c.name == "ls" || c.name == "du" || c.name == "dir") {
 		r.touch(literal("."), c.st)
 	}
 	if f, ok := filters[c.name]; ok && !f.none {
@@ -57,10 +57,14 @@ func (c *command) setFree(free bool) {
 	c.r.out.Parts[c.part].Free = true
 }
 
+// descends tells whether a search goes below folders.
+func (c *command) descends() bool {
+	return !strings.HasSuffix(c.name, "grep") || c.has("rR", "recursive", "dereference-recursive")
+}
+
 // readTree: a search below a folder reads the keys that are in it.
 func (c *command) readTree(abs string) {
-	deep := readers[c.name].tree && (!strings.HasSuffix(c.name, "grep") || c.has("rR", "recursive", "dereference-recursive"))
-	if deep && c.name != "tree" && c.name != "fd" && below(c.r.at.Home, abs) && !c.r.inside(abs) {
+	if readers[c.name].tree && c.descends() && c.name != "tree" && c.name != "fd" && below(c.r.at.Home, abs) && !c.r.inside(abs) {
 		c.r.find(Finding{Part: c.part, Why: "it reads everything in the home directory, keys among it", Paths: []string{abs}})
 	}
 }
@@ -200,7 +204,7 @@ func (c *command) mentioned() {
 			continue
 		}
 		if alsoRuns[baseName(v.text)] && i+2 < len(c.args) {
-			r.run(c.child(), c.args[i+1:], argv{floor: true, part: c.part})
+			r.guess(c.child(), c.args[i+1:], c.part)
 		}
 		text := v.text
 		if _, after, ok := strings.Cut(text, "="); ok {
@@ -215,6 +219,15 @@ func (c *command) mentioned() {
 			}
 		}
 	}
+}
+
+// guess judges words as a command for the floor alone: what it may discard in
+// the workspace is not sure enough to be told.
+func (r *reader) guess(st *state, args []value, part int) {
+	was := r.guessing
+	r.guessing = true
+	r.run(st, args, argv{floor: true, part: part})
+	r.guessing = was
 }
 
 // alsoRuns are programs that are looked for among the words of others.

@@ -15,12 +15,24 @@ var setters = map[string]bool{
 }
 
 // survey looks over a text before it is read: which functions it defines, which
-// variables it sets, and which of those are set once and for all.
-func (r *reader) survey(file *syntax.File, text string) {
+// variables it sets, and which of those are set once and for all. false: it is
+// too deep to be read.
+func (r *reader) survey(file *syntax.File, text string) bool {
+	depth, deepest := 0, 0
 	plainSets, uses := map[string]int{}, map[string]int{}
 	followed := r.depth == 1
+	values := map[string]string{} // what a variable is set to, when that is plain
+	var called []string           // variables that name a program
 	arithmetic, code, hidden := false, false, false
 	syntax.Walk(file, func(n syntax.Node) bool {
+		if n == nil {
+			depth--
+			return true
+		}
+		if deepest = max(deepest, depth+1); deepest > maxTree {
+			return false
+		}
+		depth++
 		switch n := n.(type) {
 		case *syntax.Word:
 			hidden = hidden || hidesSubscript(wordText(n))
@@ -37,11 +49,16 @@ func (r *reader) survey(file *syntax.File, text string) {
 				for _, a := range n.Assigns {
 					if !a.Append && a.Index == nil && a.Array == nil {
 						plainSets[a.Name.Value]++
+						values[a.Name.Value] = wordText(a.Value)
 					}
 				}
 				break
 			}
 			name := wordText(n.Args[0])
+			if v := variableOf(n.Args[0]); v != "" {
+				called = append(called, v)
+				break
+			}
 			followed = followed && name != "" && !(setters[name] && !harmlessSetter(name, n.Args))
 			if name == "alias" {
 				for _, w := range n.Args[1:] {
@@ -71,6 +88,13 @@ func (r *reader) survey(file *syntax.File, text string) {
 		}
 		return true
 	})
+	if deepest > maxTree {
+		r.unread("too much is nested in it")
+		return false
+	}
+	for _, v := range called {
+		followed = followed && plainSets[v] == 1 && values[v] != "" && plain(values[v]) && !setters[values[v]]
+	}
 	r.wanders = r.wanders || moves(file)
 	if code {
 		r.unread("${…@P} runs the commands inside a variable")
@@ -80,7 +104,7 @@ func (r *reader) survey(file *syntax.File, text string) {
 	}
 	if r.assigned["IFS"] || !followed {
 		r.once = nil
-		return
+		return true
 	}
 	r.once = map[string]bool{}
 	for name, n := range plainSets {
@@ -88,6 +112,7 @@ func (r *reader) survey(file *syntax.File, text string) {
 			r.once[name] = true
 		}
 	}
+	return true
 }
 
 // harmlessSetter: printf sets a variable only with -v, command and builtin are
@@ -114,6 +139,21 @@ func exportsPlain(d *syntax.DeclClause) bool {
 		}
 	}
 	return d.Variant.Value == "export"
+}
+
+// variableOf is the variable a word is nothing but; "" for other words.
+func variableOf(w *syntax.Word) string {
+	if len(w.Parts) != 1 {
+		return ""
+	}
+	part := w.Parts[0]
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil {
+		return p.Param.Value
+	}
+	return ""
 }
 
 // wordText is the text of a word of plain letters and quotes; "" for others.

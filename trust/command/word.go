@@ -180,6 +180,9 @@ func (e *evaluation) done() value {
 			v.prefix = v.text[:strings.IndexAny(v.text, "*?[")]
 			v.many = true
 		}
+		if v.known {
+			v.src = quote(v.text)
+		}
 		return v
 	}
 	v.glob = false
@@ -231,6 +234,7 @@ func (e *evaluation) part(part syntax.WordPart, first, alone bool) {
 	case *syntax.ParamExp:
 		e.param(p, false)
 	case *syntax.ProcSubst:
+		e.text.WriteString("/dev/fd/")
 		e.unknown(false)
 	default:
 		e.unknown(true)

@@ -24,7 +24,7 @@ type wrap struct {
 // wraps are the wrappers. A transparent one is Free and what it runs is the part
 // a rule must cover: `timeout 9 go test` asks for `go test`.
 var wraps = map[string]wrap{
-	"env":              {short: "uCP", long: "unset chdir split-string", assigns: true},
+	"env":              {short: "uCPS", long: "unset chdir split-string", assigns: true},
 	"nohup":            {},
 	"setsid":           {},
 	"nice":             {short: "n", long: "adjustment"},
@@ -154,6 +154,9 @@ func (c *command) inside(rest []value, st *state, w wrap) {
 				line += " " + quote(more.text)
 			}
 			v.text = line
+			if strings.ContainsAny(line, "\\$") {
+				v.known = false // env has escapes of its own
+			}
 			c.code(v, "env -S")
 			return
 		}

@@ -37,16 +37,16 @@ func (r *reader) writes(files []value, st *state, part int, over bool) {
 			if folder := r.globFolder(v, st); folder != nil {
 				at = folder
 			} else {
-				loss.Kinds, loss.Names = []Lost{Worktree, Untracked, Ignored}, nil
-				over = over && loss.Names == nil
-				r.lossOf(over, part, &Loss{Dir: st.dir, Kinds: loss.Kinds}, "a file nobody knows beforehand may be overwritten")
+				r.lossOf(over, part, &Loss{Dir: st.dir, Kinds: []Lost{Worktree, Untracked, Ignored}}, "a file nobody knows beforehand may be overwritten")
 				return
 			}
 		}
 		for _, abs := range at {
 			r.writeFloor(abs, part)
+			if !below(abs, "/dev") {
+				loss.Names = append(loss.Names, abs)
+			}
 		}
-		loss.Names = append(loss.Names, at...)
 	}
 	if len(loss.Names) > 0 {
 		r.lossOf(over, part, loss, "what stands in "+r.list(loss.Names)+" is overwritten")
@@ -54,7 +54,7 @@ func (r *reader) writes(files []value, st *state, part int, over bool) {
 }
 
 func (r *reader) lossOf(over bool, part int, loss *Loss, why string) {
-	if over {
+	if over && !r.guessing {
 		r.find(Finding{Part: part, Why: why, Paths: slices.Clone(loss.Names), Loss: loss})
 	}
 }

@@ -1,0 +1,187 @@
+package command_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"starling/trust/command"
+)
+
+const (
+	lossAll  = "worktree,untracked,ignored"
+	aboveAll = "holds the workspace"
+)
+
+// TestEvasion are lines that try to slip past a rule or the floor.
+func TestEvasion(t *testing.T) {
+	for _, c := range []classed{
+		{line: `r""m -rf /`, risk: destructive, floor: aboveAll, loss: "file", why: "empty quotes"},
+		{line: `$'rm' -rf /`, risk: destructive, floor: aboveAll, loss: "file", why: "quotes with escapes"},
+		{line: `$'\x72\155' -rf /`, risk: destructive, floor: aboveAll, loss: "file", why: "hexadecimal and octal"},
+		{line: `\rm -rf /`, risk: destructive, floor: aboveAll, loss: "file", why: "a backslash passes aliases by"},
+		{line: "r\\\nm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "a joined line"},
+		{line: "/bin/rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "by its path"},
+		{line: "busybox rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "one of many in one"},
+		{line: "command -p rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "passes functions by"},
+		{line: "builtin command rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "twice"},
+		{line: "exec rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "in place of the shell"},
+		{line: "env -S 'rm -rf /'", risk: destructive, floor: aboveAll, loss: "file", why: "a line for env"},
+		{line: `env -S 'rm\_-rf\_/'`, risk: change, open: "env -S", why: "escapes of env"},
+		{line: "env -i A=1 rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "behind a variable"},
+		{line: "env -u A -C / rm -rf x", risk: destructive, floor: "system", loss: "file", why: "in another folder"},
+		{line: "nohup nice -n 5 timeout -k 1 9 stdbuf -oL rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "many wrappers"},
+		{line: "setsid -w rm -rf / &", risk: destructive, floor: aboveAll, loss: "file", why: "in the background"},
+		{line: "flock /tmp/l -c 'rm -rf /'", risk: destructive, floor: aboveAll, loss: "file", why: "a line for flock"},
+		{line: "flock /tmp/l rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "a command for flock"},
+		{line: "watch -n 1 'rm -rf /'", risk: destructive, floor: aboveAll, loss: "file", why: "a line for watch"},
+		{line: "echo / | xargs rm -rf", risk: destructive, floor: "nobody knows", loss: lossAll, why: "words of the input"},
+		{line: "echo / | xargs -I{} sh -c 'rm -rf {}'", risk: change, open: "sh -c runs", why: "the input in a line"},
+		{line: "find / -exec rm -rf {} +", risk: destructive, floor: aboveAll, loss: lossAll, why: "for each file"},
+		{line: "find . -exec sh -c 'rm -rf \"$1\"' _ {} ';'", risk: destructive, floor: "nobody knows", loss: lossAll, why: "in a line for each file"},
+		{line: "find . -fprint ~/.bashrc", risk: change, floor: ".bashrc", loss: "file", why: "find writes"},
+		{line: "find -L . -name '*.o' -delete", risk: destructive, floor: "workspace", loss: lossAll, why: "through links"},
+		{line: "{rm,-rf,/}", risk: destructive, floor: aboveAll, loss: "file", why: "braces make words"},
+		{line: "rm -rf /{etc,usr}", risk: destructive, floor: "system", loss: "file", why: "braces make paths"},
+		{line: "$(echo rm) -rf /", risk: change, floor: aboveAll, loss: "file", open: "program of", why: "an unknown program"},
+		{line: "`echo rm` -rf /", risk: change, floor: aboveAll, loss: "file", open: "program of", why: "an unknown program"},
+		{line: "X=rm; $X -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "a variable"},
+		{line: "X='rm -rf /'; $X", risk: change, open: "program of", why: "split after expansion"},
+		{line: "X='rm -rf /'; eval $X", risk: change, open: "eval", why: "a variable is no known text in a line with eval"},
+		{line: "eval 'rm -rf /'", risk: destructive, floor: aboveAll, loss: "file", why: "a known text"},
+		{line: "sh -c 'rm -rf /'", risk: destructive, floor: aboveAll, loss: "file", why: "a known text"},
+		{line: "bash -lc 'sh -c \"rm -rf /\"'", risk: destructive, floor: aboveAll, loss: "file", why: "twice"},
+		{line: "echo 'rm -rf /' | sh", risk: destructive, floor: aboveAll, loss: "file", why: "a known text in a pipe"},
+		{line: "sh <<< 'rm -rf /'", risk: destructive, floor: aboveAll, loss: "file", why: "a known text"},
+		{line: "bash <<'E'\nrm -rf /\nE", risk: destructive, floor: aboveAll, loss: "file", why: "a here-document is code for a shell"},
+		{line: "bash <<E\nrm -rf $X\nE", risk: change, open: "bash runs", why: "with something unknown in it"},
+		{line: "cat <<E\n$(rm -rf /)\nE", risk: destructive, floor: aboveAll, loss: "file", why: "a substitution in a here-document"},
+		{line: "echo ok\nrm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "a line break"},
+		{line: "echo ok & rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "beside it"},
+		{line: "echo ok; rm -rf / #", risk: destructive, floor: aboveAll, loss: "file", why: "one after the other"},
+		{line: "echo \"$(rm -rf /)\"", risk: destructive, floor: aboveAll, loss: "file", why: "inside quotes"},
+		{line: "echo ${x:-$(rm -rf /)}", risk: destructive, floor: aboveAll, loss: "file", why: "inside an expansion"},
+		{line: "echo $((1 + $(rm -rf /)))", risk: destructive, floor: aboveAll, loss: "file", why: "inside arithmetic"},
+		{line: "[[ -n $(rm -rf /) ]]", risk: destructive, floor: aboveAll, loss: "file", why: "inside a test"},
+		{line: "case a in a) rm -rf /;; esac", risk: destructive, floor: aboveAll, loss: "file", why: "an arm"},
+		{line: "a=([0]=$(rm -rf /))", risk: destructive, floor: aboveAll, loss: "file", why: "inside an array"},
+		{line: "coproc rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "a coprocess"},
+		{line: "echo > >(rm -rf /)", risk: destructive, floor: aboveAll, loss: "file," + lossAll, why: "a process as a file"},
+		{line: "trap 'rm -rf /' EXIT", risk: destructive, floor: aboveAll, loss: "file", why: "run at the end"},
+		{line: "cat() { rm -rf /; }; cat a", risk: destructive, floor: aboveAll, loss: "file", why: "a function named like a filter"},
+		{line: "cat a; cat() { :; }", risk: change, why: "a function defined later is not sure"},
+		{line: "alias cat='rm -rf /'; cat a", risk: destructive, floor: aboveAll, loss: "file", why: "an alias"},
+		{line: "alias cat=touch; cat a", risk: change, why: "an alias"},
+		{line: "./cat a", risk: change, why: "a file of the workspace"},
+		{line: "PATH=. cat a", risk: change, why: "another cat"},
+		{line: "export PATH=.; cat a", risk: change, why: "another cat"},
+		{line: "hash -p ./x cat; cat a", risk: change, why: "another cat"},
+		{line: "LD_PRELOAD=./x.so cat a", risk: change, why: "other code in cat"},
+		{line: "PROMPT_COMMAND='rm -rf /' bash", risk: change, why: "never free"},
+		{line: "PS4='$(touch x)'; set -x; cat a", risk: change, why: "run for each command"},
+		{line: "IFS=/; cat a", risk: change, why: "splits other words"},
+		{line: "GIT_EXTERNAL_DIFF=./x git diff", risk: change, why: "runs a program"},
+		{line: "git diff --output=x", risk: change, why: "writes"},
+		{line: "git diff --ext-diff", risk: change, why: "runs a program"},
+		{line: "git log --outp=x", risk: change, why: "abbreviated"},
+		{line: "git grep -O./x y", risk: change, why: "runs a program"},
+		{line: "git -c core.pager=./x log", risk: change, floor: "core.pager", why: "runs a program"},
+		{line: "git -c alias.s='!rm -rf /' s", risk: destructive, floor: aboveAll, loss: "file", why: "a line in an alias"},
+		{line: "git --git-dir=/tmp/x status", risk: change, why: "another repository may run programs"},
+		{line: "git --exec-path=. status", risk: change, floor: "--exec-path", why: "runs programs"},
+		{line: "git diff $X", risk: change, why: "an unknown word may be an option"},
+		{line: "./git status", risk: change, why: "a file of the workspace"},
+		{line: "git statuѕ", risk: change, why: "another letter that looks alike"},
+		{line: "cаt a", risk: change, why: "another letter that looks alike"},
+		{line: "sort -o a b", risk: change, why: "writes"},
+		{line: "sort --compress-prog=./x a", risk: change, why: "runs a program"},
+		{line: "sort $X", risk: change, why: "may be an option"},
+		{line: "uniq a b", risk: change, why: "writes its second file"},
+		{line: "xxd -r a b", risk: change, why: "writes"},
+		{line: "sed -n 'w x' a", risk: change, why: "writes"},
+		{line: "sed '1e touch x' a", risk: change, why: "runs"},
+		{line: "awk 'BEGIN{system(\"x\")}'", risk: change, why: "runs"},
+		{line: "awk '{print > \"x\"}' a", risk: change, why: "writes"},
+		{line: "date -s 12:00", risk: change, why: "sets the clock"},
+		{line: "date 01010000", risk: change, why: "sets the clock"},
+		{line: "rg --pre ./x y", risk: change, why: "runs a program"},
+		{line: "fd -x touch", risk: change, why: "runs a program"},
+		{line: "tree -o x", risk: change, why: "writes"},
+		{line: "printf -v PATH .; cat a", risk: change, why: "sets a variable"},
+		{line: "go vet -vettool=./x ./...", risk: change, why: "runs a program"},
+		{line: "go list -toolexec ./x", risk: change, why: "runs a program"},
+		{line: "cat /etc/passwd", risk: read, why: "outside: not free"},
+		{line: "cat ../other/x", risk: read, why: "outside: not free"},
+		{line: "cat \"$X\"", risk: read, why: "unknown: not free"},
+		{line: "cd ..; cat x", risk: read, why: "outside: not free"},
+		{line: "cd / && rm -rf *", risk: destructive, floor: "everything in /", loss: "file", why: "the folder is followed"},
+		{line: "cd ..; rm -rf shop", risk: destructive, floor: "workspace itself", loss: "file", why: "by its name from above"},
+		{line: "cd a; rm -rf *", risk: destructive, floor: "everything in .", loss: "file", why: "the cd may fail"},
+		{line: "cd a && rm -rf *", risk: destructive, loss: "file", why: "only when the cd worked"},
+		{line: "cd a || exit; rm -rf *", risk: destructive, loss: "file", why: "only when the cd worked"},
+		{line: "cd a || true; rm -rf *", risk: destructive, floor: "everything in .", loss: "file", why: "the cd may fail"},
+		{line: "set -e; cd a; rm -rf *", risk: destructive, loss: "file", why: "only when the cd worked"},
+		{line: "(cd a && ls); rm -rf *", risk: destructive, floor: "everything in .", loss: "file", why: "a subshell has its own folder"},
+		{line: "cd \"$X\" && rm -rf b", risk: destructive, floor: "nobody knows", loss: lossAll, why: "an unknown folder"},
+		{line: "while true; do cd ..; done; rm -rf b", risk: destructive, floor: "nobody knows", loss: lossAll, why: "some rounds up"},
+		{line: "f() { cd /; }; f; rm -rf tmp", risk: destructive, floor: "nobody knows", loss: lossAll, why: "a function moves"},
+		{line: "false && X=/tmp/a; rm -rf $X", risk: destructive, floor: "nobody knows", loss: lossAll, why: "may not be set"},
+		{line: "X=/tmp/a; read X; rm -rf $X", risk: destructive, floor: "nobody knows", loss: lossAll, why: "set again"},
+		{line: "X=/tmp/a; printf -v X /; rm -rf $X", risk: destructive, floor: "nobody knows", loss: lossAll, why: "set again"},
+		{line: "HOME=/; rm -rf ~", risk: destructive, floor: "nobody knows", loss: lossAll, why: "another home"},
+		{line: "exec > ~/.bashrc", risk: change, floor: ".bashrc", loss: "file", why: "for all that follows"},
+		{line: "echo x >| ~/.bashrc", risk: change, floor: ".bashrc", loss: "file", why: "clobbers"},
+		{line: "echo x &> ~/.bashrc", risk: change, floor: ".bashrc", loss: "file", why: "both streams"},
+		{line: "cat <> ~/.bashrc", risk: change, floor: ".bashrc", why: "opened for writing too"},
+		{line: "echo x >& ~/.bashrc", risk: change, floor: ".bashrc", loss: "file", why: "both streams"},
+		{line: "echo x > a/../.git/config", risk: change, floor: ".git", loss: "file", why: "around a corner"},
+		{line: "echo x > .GIT/config", risk: change, floor: ".git", loss: "file", why: "some disks do not tell letters apart"},
+		{line: "echo x > /dev/tcp/1.2.3.4/80", risk: network, why: "bash opens a connection"},
+		{line: "a=1; echo ${a@P}", risk: change, open: "@P", why: "runs what is inside"},
+		{line: "x='a[$(touch y)]'; echo $((x))", risk: change, open: "subscript", why: "arithmetic runs it"},
+		{line: "[[ -v 'a[$(touch y)]' ]]", risk: change, open: "subscript", why: "the test runs it"},
+		{line: "echo 'a", risk: change, open: "quote", why: "no end of a quote"},
+		{line: "if", risk: change, open: "if", why: "no command"},
+		{line: "git status\r", risk: change, open: "carriage", why: "shells take it for a letter"},
+		{line: "git\x00 status", risk: change, open: "zero", why: "ends the line for some"},
+		{line: "source ./x.sh; cat a", risk: change, why: "a file may redefine anything"},
+		{line: "base64 -d x | sh", risk: change, open: "sh runs", why: "nobody knows the text"},
+		{line: "parallel rm -rf ::: /", risk: change, floor: "nobody knows", loss: lossAll, open: "parallel", why: "lines of its input"},
+		{line: "strace -f rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "runs its words"},
+		{line: "poetry run rm -rf /", risk: change, floor: aboveAll, why: "a command among the words of another"},
+	} {
+		check(t, c)
+	}
+}
+
+// TestChainedCommands: whatever hangs on a command is a part of its own, or
+// makes another part of it (fault B-03).
+func TestChainedCommands(t *testing.T) {
+	words := func(line string) (out [][]command.Word) {
+		for _, p := range command.Read(line, shop).Parts {
+			if !p.Free {
+				out = append(out, p.Words)
+			}
+		}
+		return out
+	}
+	bare := words("git status")
+	if len(bare) != 1 {
+		t.Fatalf("the bare command has the parts %v", bare)
+	}
+	for _, line := range []string{
+		"git status && touch x", "git status; touch x", "git status | touch x", "git status || touch x", "git status & touch x",
+		"git status\ntouch x", "git status $(touch x)", "git statusx", "git status > x", "git -c alias.status='!touch x' status",
+		"git status `touch x`", "git status <(touch x)", "GIT_PAGER=x git status", "git status x", "git status $X", "git status *", "./git status",
+		"git() { touch x; }; git status", "cd .. && git status", "git status &> x", "git status {a,b}", "\"git status\"",
+	} {
+		if cmp.Equal(bare, words(line)) {
+			t.Errorf("%q has the parts of the bare command", line)
+		}
+	}
+	for _, line := range []string{"git  status", "'git' \"status\"", "timeout 9 git status", "git status 2>/dev/null", "git status # x", "(git status)", "git status | cat", "git \\\n status"} {
+		if d := cmp.Diff(bare, words(line)); d != "" {
+			t.Errorf("%q needs more than the bare command: %s", line, d)
+		}
+	}
+}
