@@ -106,8 +106,11 @@ func (m *models) env(name string) string {
 // first is the model of a session that names none: the first of models.json, else
 // that of a known key variable, else the demo.
 func (m *models) first() (built, error) {
-	if len(m.known) > 0 {
+	switch {
+	case len(m.known) > 0:
 		return m.build(m.known[0])
+	case m.faults != nil: // told before; nobody wants the demo's answer in its place
+		return built{}, errors.New("no model of models.json can be used: mend the file, or name another model, such as demo")
 	}
 	if found, note, ok := model.FromEnvironment(m.env); ok {
 		b, err := m.build(found)
