@@ -62,6 +62,10 @@ func TestG02DiskFull(t *testing.T) {
 				w.send(says("done"))
 			})
 			l.write("ws/a.txt", "hello\n")
+			l.write("home/plugins/reads.star", `uses = ["fs.read"]
+def apply(ctx):
+    on("agent/tool-result", lambda r: print(fs.read("a.txt") * 30))
+`)
 			l.env = append(l.env, "STARLING_TEST_ROOM=700")
 			p := l.startAs("starling-limited", "--quiet", "--output", "json", "go")
 			pid <- p.cmd.Process.Pid
@@ -70,7 +74,7 @@ func TestG02DiskFull(t *testing.T) {
 			if r.Text != "done" || r.Stop != "end" || len(l.sent()) != 4 || r.Turns != 4 {
 				t.Fatalf("the chat did not go on: %v", e)
 			}
-			if strings.Count(e.stderr, "the session is not recorded: session file ") != 1 || len(r.Notices) > 2 || strings.Count(e.stderr, "\n") > 3 ||
+			if strings.Count(e.stderr, "the session is not recorded: session file ") != 1 || len(r.Notices) > 3 || strings.Count(e.stderr, "\n") > 4 ||
 				again != strings.Contains(e.stderr, "the session is recorded again") || again == strings.Contains(e.stderr, "not on disk as a whole") {
 				t.Errorf("what is said: %v", e)
 			}
@@ -84,6 +88,10 @@ func TestG02DiskFull(t *testing.T) {
 					t.Errorf("%d lines, %q: %v", len(got), rest, e)
 				}
 				want := "go|" + strings.Join(l.blocks("text")[1:4], "|") + "|done"
+				record := l.read(strings.TrimPrefix(strings.TrimSuffix(l.sessionFile(), ".jsonl")+".plugins.jsonl", l.root+"/"))
+				if n := strings.Count(record, `"fs.read"`); n != 3 || !strings.HasSuffix(record, "}\n") {
+					t.Errorf("%d readings are recorded: %s", n, record)
+				}
 				if have := strings.Join(l.blocks("text"), "|"); have != want || !strings.HasPrefix(have, "go|text 0 word") || !strings.Contains(have, "|text 2 word") {
 					t.Errorf("session %s", have)
 				}
