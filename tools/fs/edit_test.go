@@ -1,0 +1,502 @@
+package fs_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"starling/bus/spec"
+	"starling/tools/fs"
+	"starling/trust"
+)
+
+type change = map[string]any
+
+// edits are pairs of old and new text.
+func edits(pairs ...string) []change {
+	var out []change
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, change{"old_text": pairs[i], "new_text": pairs[i+1]})
+	}
+	return out
+}
+
+func hexOf(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
+
+func TestEdit(t *testing.T) {
+	d := newDesk(t)
+	d.put("a.txt", []byte("one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"))
+	r, err := d.call("edit", args{"path": "./a.txt", "edits": edits("two", "2\n2b", "nine\n", "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "edited a.txt (2 edits, +2 -2 lines); now:\n1\tone\n2\t2\n3\t2b\n4\tthree\n5\tfour\n6\tfive\n7\tsix\n8\tseven\n9\teight\n"
+	if diff := cmp.Diff(want, r.Content); diff != "" {
+		t.Errorf("(-want, +got):\n%s", diff)
+	}
+	after := "one\n2\n2b\nthree\nfour\nfive\nsix\nseven\neight\n"
+	if got := d.get("a.txt"); got != after {
+		t.Errorf("a.txt holds %q", got)
+	}
+	var v struct {
+		Path, Diff, Before, After string
+		Added, Removed            int
+	}
+	if err := json.Unmarshal(r.Details, &v); err != nil {
+		t.Fatal(err)
+	}
+	old := "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+	if v.Path != "a.txt" || v.Added != 2 || v.Removed != 2 || v.Before != hexOf(old) || v.After != hexOf(after) {
+		t.Errorf("details %+v", v)
+	}
+	diff := "--- a.txt\n+++ a.txt\n@@ -1,9 +1,9 @@\n one\n-two\n+2\n+2b\n three\n four\n five\n six\n seven\n eight\n-nine\n"
+	if diff := cmp.Diff(diff, v.Diff); diff != "" {
+		t.Errorf("(-want, +got):\n%s", diff)
+	}
+}
+
+func TestEditRefuses(t *testing.T) {
+	d := newDesk(t)
+	d.tree(map[string]string{"a.txt": "a\nb\na\n", "bin": "a\x00b", ".git/config": "a\n", "ro": "a\n"})
+	if err := os.Chmod(filepath.Join(d.dir, "ro"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	large, err := os.Create(filepath.Join(d.dir, "large"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(large.Truncate(fs.MaxEdit+1), large.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		a    args
+		want string
+	}{
+		{args{"path": "a.txt", "edits": edits("a", "x")}, "stands 2 times in a.txt"},
+		{args{"path": "a.txt", "edits": edits("b", "x", "c", "y")}, "a.txt was not changed: edits[1]: old_text is not in a.txt"},
+		{args{"path": "a.txt", "edits": edits("", "x")}, "call write"},
+		{args{"path": "a.txt", "edits": []change{}}, "edits: minItems"},
+		{args{"path": "a.txt", "edits": []change{{"old_text": "b"}}}, `missing "new_text"`},
+		{args{"path": "a.txt", "edits": []change{{"old_text": "b", "new_text": "c", "ALL": true}}}, "ALL"},
+		{args{"path": "absent", "edits": edits("a", "x")}, "absent: no such file; to create it call write"},
+		{args{"path": "bin", "edits": edits("a", "x")}, "binary"},
+		{args{"path": "ro", "edits": edits("a", "x")}, "read-only"},
+		{args{"path": "large", "edits": edits("a", "x")}, "more than"},
+		{args{"path": ".", "edits": edits("a", "x")}, "directory"},
+		{args{"path": "../a.txt", "edits": edits("a", "x")}, "outside the workspace"},
+		{args{"path": ".git/config", "edits": edits("a", "x")}, "without a person's consent"},
+	} {
+		if r, err := d.call("edit", c.a); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("edit %v = %q, %v; want %q", c.a, r.Content, err, c.want)
+		}
+	}
+	if got := d.get("a.txt") + d.get("ro"); got != "a\nb\na\na\n" {
+		t.Errorf("changed to %q", got)
+	}
+}
+
+// D-05: what somebody else saved since the last read is neither overwritten nor
+// edited unseen; own changes in a row are no such thing.
+func TestEditNoticesForeignChanges(t *testing.T) {
+	d := newDesk(t)
+	path := filepath.Join(d.dir, "a.txt")
+	d.put("a.txt", []byte("mine\nb\n"))
+	d.read(args{"path": "a.txt"})
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.put("a.txt", []byte("thei\nb\n"))
+	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.call("edit", args{"path": "a.txt", "edits": edits("b", "B")})
+	if err == nil || !strings.Contains(err.Error(), "changed by somebody else") || !strings.Contains(err.Error(), "1\tthei\n2\tb\n") {
+		t.Fatalf("got %v", err)
+	}
+	for _, e := range [][]change{edits("b", "B"), edits("B", "C"), edits("C", "D")} {
+		if _, err := d.call("edit", args{"path": "a.txt", "edits": e}); err != nil {
+			t.Fatalf("own edit: %v", err)
+		}
+	}
+	if _, err := d.call("write", args{"path": "a.txt", "content": "x\n"}); err != nil {
+		t.Fatalf("own write after own edits: %v", err)
+	}
+	if _, err := d.call("edit", args{"path": "a.txt", "edits": edits("x", "y")}); err != nil {
+		t.Fatalf("own edit after own write: %v", err)
+	}
+	d.put("never", []byte("read\n"))
+	if _, err := d.call("edit", args{"path": "never", "edits": edits("read", "so far")}); err != nil {
+		t.Errorf("a file that was never read: %v", err)
+	}
+}
+
+// D-06: modes and links stay.
+func TestEditKeepsModeAndLink(t *testing.T) {
+	mask := syscall.Umask(0o077)
+	defer syscall.Umask(mask)
+	d := newDesk(t)
+	d.tree(map[string]string{"sub/f": "a\n"})
+	for name, mode := range map[string]os.FileMode{"x.sh": 0o755, "g": 0o640, "p": 0o600} {
+		d.put(name, []byte("a\n"))
+		if err := os.Chmod(filepath.Join(d.dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.call("edit", args{"path": name, "edits": edits("a", "b")}); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(filepath.Join(d.dir, name)); err != nil || info.Mode() != mode || d.get(name) != "b\n" {
+			t.Errorf("%s: %v %v %q", name, info.Mode(), err, d.get(name))
+		}
+	}
+	if err := os.Symlink("sub/f", filepath.Join(d.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.call("edit", args{"path": "link", "edits": edits("a", "b")})
+	if err != nil || !strings.HasPrefix(r.Content, "edited sub/f ") {
+		t.Errorf("%q, %v", r.Content, err)
+	}
+	if to, err := os.Readlink(filepath.Join(d.dir, "link")); err != nil || to != "sub/f" || d.get("sub/f") != "b\n" {
+		t.Errorf("link to %q, %v; %q", to, err, d.get("sub/f"))
+	}
+	if err := os.Link(filepath.Join(d.dir, "p"), filepath.Join(d.dir, "second")); err != nil {
+		t.Fatal(err)
+	}
+	for tool, a := range map[string]args{"edit": {"path": "p", "edits": edits("b", "c")}, "write": {"path": "second", "content": "d"}} {
+		before, err := os.Stat(filepath.Join(d.dir, a["path"].(string)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		linked := before.Sys().(*syscall.Stat_t).Nlink > 1
+		if r, err := d.call(tool, a); err != nil || strings.Contains(r.Content, "1 other name (hard links)") != linked {
+			t.Errorf("%s: %q, %v", tool, r.Content, err)
+		}
+	}
+}
+
+// D-06: when the disk is full the old content stays whole and nothing is left.
+func TestEditFullDisk(t *testing.T) {
+	d := newDesk(t)
+	old := strings.Repeat("line\n", 20_000) + "end\n"
+	d.put("a.txt", []byte(old))
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 8192, Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.call("edit", args{"path": "a.txt", "edits": edits("end", "END")})
+	if e := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); e != nil {
+		t.Fatal(e)
+	}
+	if err == nil {
+		t.Fatalf("no error: %q", r.Content)
+	}
+	names, _ := os.ReadDir(d.dir)
+	if d.get("a.txt") != old || len(names) != 1 {
+		t.Errorf("the file has %d bytes, the folder %v", len(d.get("a.txt")), names)
+	}
+	if _, err := d.call("edit", args{"path": "a.txt", "edits": edits("end", "END")}); err != nil {
+		t.Errorf("with space again: %v", err)
+	}
+}
+
+// D-07: bytes that are no text are kept, shown as \xNN, and all of a result is
+// valid JSON.
+func TestEditLatin1(t *testing.T) {
+	d := newDesk(t)
+	d.put("l1.txt", []byte("\xf5 caf\xe9\nb\nplain\n"))
+	r, err := d.call("edit", args{"path": "l1.txt", "edits": edits("plain", "PLAIN", `\xF5 caf`, `\xF5 CAF`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.get("l1.txt"); got != "\xf5 CAF\xe9\nb\nPLAIN\n" {
+		t.Errorf("holds %q", got)
+	}
+	if !utf8.ValidString(r.Content) || !utf8.Valid(r.Details) || strings.Contains(r.Content+string(r.Details), "\uFFFD") ||
+		!strings.Contains(r.Content, `1	\xF5 CAF\xE9`) || !strings.Contains(string(r.Details), `+\\xF5 CAF\\xE9\n`) {
+		t.Errorf("content %q, details %s", r.Content, r.Details)
+	}
+}
+
+// Every mix of line ends, marks, encodings, modes and links: an edit of one line
+// through the tool changes that line alone.
+func TestEditAnything(t *testing.T) {
+	d := newDesk(t)
+	line := rapid.SampledFrom([]string{"", "plain", "“q” — x  ", "caf\xe9", "\xf5", "é\u00A0", "tab\t", "$1 %s", "\uFFFD"})
+	end := rapid.SampledFrom([]string{"\n", "\r\n"})
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.Custom(func(t *rapid.T) string {
+			var b strings.Builder
+			for range rapid.IntRange(0, 4).Draw(t, "lines") {
+				b.WriteString(line.Draw(t, "line") + end.Draw(t, "end"))
+			}
+			return b.String()
+		})
+		head := rapid.SampledFrom([]string{"", "\uFEFF"}).Draw(t, "mark") + part.Draw(t, "head")
+		tail := rapid.SampledFrom([]string{"", "\n", "\r\n"}).Draw(t, "break") + part.Draw(t, "tail")
+		next := rapid.SampledFrom([]string{"", "new", `x $1 ${name} $& $$ \1 %s %%`, "é — “”"}).Draw(t, "new")
+		mode := rapid.SampledFrom([]os.FileMode{0o644, 0o755, 0o600, 0o222 | 0o444}).Draw(t, "mode")
+		path := filepath.Join(d.dir, "file")
+		if err := errors.Join(os.WriteFile(path, []byte(head+"TARGET"+tail), 0o644), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+		name := "file"
+		if rapid.Bool().Draw(t, "through a link") {
+			name = "link"
+			_ = os.Symlink("file", filepath.Join(d.dir, name))
+		}
+		d.read(args{"path": name}) // the last edit was ours, this content is not
+		r, err := d.call("edit", args{"path": name, "edits": edits("TARGET", next)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != head+next+tail {
+			t.Fatalf("%q, %v; want %q", got, err, head+next+tail)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != mode {
+			t.Fatalf("mode %v, %v; want %v", info.Mode(), err, mode)
+		}
+		if !utf8.ValidString(r.Content) || !json.Valid(r.Details) {
+			t.Fatalf("content %q, details %s", r.Content, r.Details)
+		}
+	})
+}
+
+// Agents that share the tools do not lose each other's edits.
+func TestEditsAtOnce(t *testing.T) {
+	d := newDesk(t)
+	var content strings.Builder
+	for i := range 16 {
+		fmt.Fprintf(&content, "<%d>\n", i)
+	}
+	d.put("a", []byte(content.String()))
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			if _, err := d.call("edit", args{"path": "a", "edits": edits(fmt.Sprintf("<%d>", i), fmt.Sprintf("(%d)", i))}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := d.get("a"); strings.Contains(got, "<") || strings.Count(got, "(") != 16 {
+		t.Errorf("holds %q", got)
+	}
+}
+
+func TestWriteDetails(t *testing.T) {
+	d := newDesk(t)
+	for _, c := range []struct {
+		content, diff  string
+		added, removed int
+	}{
+		{"a\nb\n", "--- /dev/null\n+++ f\n@@ -0,0 +1,2 @@\n+a\n+b\n", 2, 0},
+		{"a\nc", "--- f\n+++ f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n\\ No newline at end of file\n", 1, 1},
+		{"a\nc", "", 0, 0},
+		{strings.Repeat("x", 5<<20), "", 1, 2},
+		{"small\n", "", 1, 1},
+	} {
+		before := ""
+		if b, err := os.ReadFile(filepath.Join(d.dir, "f")); err == nil {
+			before = hexOf(string(b))
+		}
+		r, err := d.call("write", args{"path": "f", "content": c.content})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v struct {
+			Diff, Before, After string
+			Added, Removed      int
+		}
+		if err := json.Unmarshal(r.Details, &v); err != nil {
+			t.Fatal(err)
+		}
+		if v.Diff != c.diff || v.Added != c.added || v.Removed != c.removed || v.Before != before || v.After != hexOf(c.content) {
+			t.Errorf("%.20q: %+v", c.content, v)
+		}
+	}
+}
+
+func TestChangesAreTold(t *testing.T) {
+	var got []fs.Change
+	dir := t.TempDir()
+	d := deskWith(t, dir, fs.Options{Changed: func(c fs.Change) { got = append(got, c) }})
+	steps := []struct {
+		tool string
+		a    args
+	}{
+		{"write", args{"path": "sub/a", "content": "1\n"}},
+		{"write", args{"path": "sub/a", "content": "2\n"}},
+		{"edit", args{"path": "sub/a", "edits": edits("2", "3")}},
+		{"edit", args{"path": "sub/a", "edits": edits("4", "3")}},
+		{"write", args{"path": "../b", "content": "1"}},
+		{"read", args{"path": "sub/a"}},
+	}
+	failed := 0
+	for _, s := range steps {
+		if _, err := d.call(s.tool, s.a); err != nil {
+			failed++
+		}
+	}
+	want := []fs.Change{
+		{Path: "sub/a", Kind: fs.Created, After: hexOf("1\n")},
+		{Path: "sub/a", Kind: fs.Modified, Before: hexOf("1\n"), After: hexOf("2\n")},
+		{Path: "sub/a", Kind: fs.Modified, Before: hexOf("2\n"), After: hexOf("3\n")},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || failed != 2 {
+		t.Errorf("%d calls failed; (-want, +got):\n%s", failed, diff)
+	}
+}
+
+// Files of further folders are worked on as those of the workspace; links lead
+// from one to the other and nowhere else.
+func TestFurtherFolders(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, more, out := filepath.Join(base, "ws"), filepath.Join(base, "more"), filepath.Join(base, "out")
+	for _, dir := range []string{ws, more, out, filepath.Join(more, ".git/hooks")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{ws + "/to": "../more", more + "/back": ws + "/back", more + "/away": "../out/x", base + "/side": "more"} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jail, err := trust.NewJail(more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer jail.Close()
+	d := deskWith(t, ws, fs.Options{Folders: []*trust.Jail{jail}, Home: base})
+	for _, c := range []struct{ path, name, abs string }{
+		{more + "/a", more + "/a", more + "/a"},
+		{"to/b", more + "/b", more + "/b"},
+		{"to/back", "back", ws + "/back"},
+		{"../more/c", more + "/c", more + "/c"},
+		{base + "/side/d", more + "/d", more + "/d"},
+		{"~/more/e", more + "/e", more + "/e"},
+		{"~/ws/f", "f", ws + "/f"},
+		{"~/out/g", out + "/g", ""},
+		{"to/away", out + "/x", ""},
+		{more + "/../out/y", out + "/y", ""},
+		{more + "/.git/hooks/z", more + "/.git/hooks/z", ""},
+	} {
+		a := args{"path": c.path, "content": "x"}
+		tool, _, _ := d.reg.Lookup("write")
+		b, _ := json.Marshal(a)
+		if got, all := tool.Paths(b); !all || !slices.Equal(got, []string{c.name}) {
+			t.Errorf("paths of %s = %v, %v; want %s", c.path, got, all, c.name)
+		}
+		r, err := d.call("write", a)
+		if c.abs == "" {
+			if err == nil {
+				t.Errorf("%s: %q", c.path, r.Content)
+			}
+			continue
+		}
+		if got, e := os.ReadFile(c.abs); err != nil || e != nil || string(got) != "x" {
+			t.Errorf("%s: %v, %v, %q", c.path, err, e, got)
+		}
+	}
+	if names, err := os.ReadDir(out); err != nil || len(names) > 0 {
+		t.Errorf("outside: %v, %v", names, err)
+	}
+	if got := d.out("grep", args{"pattern": "x", "path": more}); got != more+"/a:1:x\n"+more+"/b:1:x\n"+more+"/c:1:x\n"+more+"/d:1:x\n"+more+"/e:1:x\n" {
+		t.Errorf("grep: %q", got)
+	}
+}
+
+// What was permitted is worked on outside of every folder, and nothing beside it.
+func TestPermit(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, out := filepath.Join(base, "ws"), filepath.Join(base, "out")
+	if err := errors.Join(os.MkdirAll(ws, 0o755), os.MkdirAll(out, 0o755), os.WriteFile(out+"/a", []byte("old\n"), 0o644),
+		os.Symlink("a", out+"/link"), os.Symlink(out, ws+"/out")); err != nil {
+		t.Fatal(err)
+	}
+	d := deskWith(t, ws, fs.Options{})
+	do := func(ctx context.Context, name string, a args) (string, error) {
+		tool, _, _ := d.reg.Lookup(name)
+		b, _ := json.Marshal(a)
+		r, err := tool.Execute(ctx, spec.ToolCall{Arguments: b})
+		return r.Content, err
+	}
+	ctx := fs.Permit(fs.Permit(t.Context(), out+"/a", out+"/new/deep/n"), ws+"/.git/config")
+	for _, c := range []struct {
+		tool string
+		a    args
+		want string
+	}{
+		{"read", args{"path": out + "/a"}, "1\told\n"},
+		{"read", args{"path": "../out/link"}, "1\told\n"},
+		{"edit", args{"path": "out/a", "edits": edits("old", "new")}, "edited " + out + "/a (1 edit, +1 -1 lines); now:\n1\tnew\n"},
+		{"write", args{"path": out + "/new/deep/n", "content": "x"}, "created " + out + "/new/deep/n (1 byte, 1 line)"},
+		{"write", args{"path": ".git/config", "content": "x"}, "created .git/config (1 byte, 1 line)"},
+		{"grep", args{"path": out + "/a", "pattern": "new"}, out + "/a:1:new\n"},
+	} {
+		if r, err := do(t.Context(), c.tool, c.a); err == nil {
+			t.Errorf("%s %v without a permit: %q", c.tool, c.a, r)
+		}
+		if r, err := do(ctx, c.tool, c.a); err != nil || r != c.want {
+			t.Errorf("%s %v: %q, %v; want %q", c.tool, c.a, r, err, c.want)
+		}
+	}
+	for tool, a := range map[string]args{"read": {"path": out + "/b"}, "write": {"path": out + "/b", "content": ""}, "ls": {"path": out}} {
+		if r, err := do(ctx, tool, a); !errors.Is(err, trust.ErrOutside) {
+			t.Errorf("%s beside: %q, %v", tool, r, err)
+		}
+	}
+	if r, err := do(fs.Permit(ctx, out), "ls", args{"path": "out"}); err != nil || r != "a  4\nlink -> a\nnew/\n" {
+		t.Errorf("ls of a permitted folder: %q, %v", r, err)
+	}
+	// A folder on the way becomes a link after it was permitted.
+	ctx = fs.Permit(t.Context(), out+"/new/deep/n", out+"/new/deep/m")
+	if err := errors.Join(os.Rename(out+"/new", out+"/moved"), os.Symlink("moved", out+"/new")); err != nil {
+		t.Fatal(err)
+	}
+	for tool, a := range map[string]args{"read": {"path": out + "/new/deep/n"}, "write": {"path": out + "/new/deep/m", "content": ""}} {
+		if r, err := do(ctx, tool, a); err == nil {
+			t.Errorf("%s through a link that came later: %q", tool, r)
+		}
+	}
+}
+
+func BenchmarkEdit5MB(b *testing.B) {
+	d := newDesk(b)
+	line := "some words of a line, and more of them\r\n"
+	content := []byte("first\r\n" + strings.Repeat(line, 5<<20/len(line)) + "last\r\n")
+	d.put("a", content)
+	texts := []string{"last", "LAST"}
+	for i := 0; b.Loop(); i++ {
+		if _, err := d.call("edit", args{"path": "a", "edits": edits(texts[i%2], texts[1-i%2])}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if got := d.get("a"); !bytes.HasPrefix([]byte(got), content[:len(content)-6]) {
+		b.Error("bytes were lost")
+	}
+}
