@@ -1,6 +1,9 @@
 package bash
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -75,10 +78,9 @@ func TestProgress(t *testing.T) {
 	var mu sync.Mutex
 	var chunks []string
 	start := time.Now()
-	l.run("mkfifo go")
 	done := make(chan result, 1)
 	go func() {
-		r, err := l.try(t.Context(), `for i in 1 2 3; do printf '%s\xe2' $i; read x <go; printf '\x82\xac\n'; done; seq 1000`, 0, func(c string) {
+		r, err := l.try(t.Context(), `for i in 1 2 3; do printf '%s\xe2' $i; while [ ! -e go$i ]; do sleep 0.01; done; printf '\x82\xac\n'; done; seq 1000`, 0, func(c string) {
 			mu.Lock()
 			chunks = append(chunks, c)
 			mu.Unlock()
@@ -88,13 +90,15 @@ func TestProgress(t *testing.T) {
 		}
 		done <- r
 	}()
-	for _, start := range []string{"1", "1€\n2", "1€\n2€\n3"} {
+	for i, start := range []string{"1", "1€\n2", "1€\n2€\n3"} {
 		until(t, "a waiting command shows "+start, func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return strings.Join(chunks, "") == start
 		})
-		l.run("echo x >go")
+		if err := os.WriteFile(filepath.Join(l.dir, fmt.Sprint("go", i+1)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r := <-done
 	mu.Lock()
