@@ -8,13 +8,16 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT = mvdan.cc/gofumpt@v0.12.0
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fuzz bench golden soak examples
+.PHONY: help build test race lint fuzz bench compare golden soak examples
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
+# Without cgo the process starts sooner and the file runs on every Linux; the tag
+# leaves out the manual pages of urfave/cli, which nothing here writes. A plain
+# go build does the same job, only a little later.
 build: ## build ./starling
-	$(GO) build -trimpath -ldflags='-s -w' -o starling .
+	CGO_ENABLED=0 $(GO) build -trimpath -tags urfave_cli_no_docs -ldflags='-s -w' -o starling .
 
 test: ## run every test
 	$(GO) test ./...
@@ -38,6 +41,10 @@ fuzz: ## each fuzz target for FUZZTIME
 
 bench: ## every benchmark (figures belong in docs/performance.md)
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# YARDSTICK names a folder with the sources of mockmodel and floor.
+compare: build ## whole processes against a yardstick (YARDSTICK=DIR), or against themselves
+	$(GO) run ./docs/compare -starling ./starling -yardstick '$(YARDSTICK)'
 
 golden: ## rewrite expected outputs of the program tests; read the diff
 	UPDATE_SCRIPTS=1 $(GO) test ./surfaces/cli -run TestScripts

@@ -19,9 +19,15 @@ var keyVariables = []string{
 // IsKeyVariable tells whether an environment variable is known by its name to
 // hold a key. Case does not count.
 func IsKeyVariable(name string) bool {
+	if name == "" {
+		return false
+	}
 	name = strings.ToUpper(name)
+	// One character at either end rules out most: each start asks about the whole
+	// environment.
+	may := func(glob, name byte) bool { return glob == '*' || glob == name }
 	for _, glob := range keyVariables {
-		if matchPart(glob, name) {
+		if may(glob[0], name[0]) && may(glob[len(glob)-1], name[len(name)-1]) && matchPart(glob, name) {
 			return true
 		}
 	}
