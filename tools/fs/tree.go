@@ -28,6 +28,10 @@ type stamp struct {
 	mode            uint32
 }
 
+// Snapshot looks at every file of one jail. It is nil, without an error, when
+// there are more than MaxTree.
+func Snapshot(ctx context.Context, jail *trust.Jail) (*Tree, error) { return New(jail).Snapshot(ctx) }
+
 // Snapshot looks at every file of the workspace and the further folders. It is
 // nil, without an error, when there are more than MaxTree.
 func (f *Files) Snapshot(ctx context.Context) (*Tree, error) { return f.snapshot(ctx, MaxTree) }
