@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"starling/trust/command"
@@ -106,7 +107,7 @@ func (g *git) stashList(ctx context.Context, dir string) ([]Stash, error) {
 	return all, nil
 }
 
-// stashes are entries of the stash; names that are none of it mean all.
+// stashes are entries of the stash; what may be any of them means all.
 func (p *plan) stashes(ctx context.Context, l command.Loss) error {
 	in, err := p.inRepository(ctx, l.Dir)
 	if err != nil || !in {
@@ -120,13 +121,18 @@ func (p *plan) stashes(ctx context.Context, l command.Loss) error {
 	if len(l.Names) > 0 {
 		lost = nil
 		for _, name := range l.Names {
-			i := stashIndex(name, len(all))
-			if i < 0 {
+			i, entry := stashIndex(name)
+			if entry && i < 0 {
 				lost = all
 				break
 			}
-			lost = append(lost, all[i])
+			if entry && i < len(all) {
+				lost = append(lost, all[i])
+			}
 		}
+	}
+	if len(lost) == 0 {
+		return nil
 	}
 	repo := p.historyOf(l.Dir)
 	for _, e := range lost {
@@ -148,23 +154,19 @@ func (p *plan) stashes(ctx context.Context, l command.Loss) error {
 	return nil
 }
 
-// stashIndex reads stash@{N} and N; -1 for everything else.
-func stashIndex(name string, n int) int {
-	if name == "stash" || name == "refs/stash" {
-		return 0
+// stashIndex reads stash@{N} and N. entry tells that the name is about the stash;
+// the number is -1 when it may be any entry.
+func stashIndex(name string) (n int, entry bool) {
+	name = strings.TrimPrefix(name, "refs/")
+	digits, inside := strings.CutPrefix(name, "stash@{")
+	n, err := strconv.Atoi(strings.TrimSuffix(digits, "}"))
+	switch {
+	case err == nil && n >= 0:
+		return n, true
+	case inside, name == "stash":
+		return -1, true
 	}
-	digits, ok := strings.CutPrefix(strings.TrimPrefix(name, "refs/"), "stash@{")
-	if ok {
-		digits = strings.TrimSuffix(digits, "}")
-	} else {
-		digits = name
-	}
-	for i := range n {
-		if digits == fmt.Sprint(i) {
-			return i
-		}
-	}
-	return -1
+	return 0, false
 }
 
 // branches are refs whose commits nothing else holds. Without names every branch

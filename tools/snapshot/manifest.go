@@ -121,14 +121,16 @@ type Repo struct {
 
 // Entry is a staged change of one path.
 type Entry struct {
-	Path   Name   `json:"path"`           // relative to the working tree
-	Gone   bool   `json:"gone,omitempty"` // staged as deleted
-	Intent bool   `json:"intent,omitempty"`
-	Mode   string `json:"mode,omitempty"` // as git writes it
-	Object string `json:"object,omitempty"`
-	Stage  int    `json:"stage,omitempty"`  // 1 to 3 in a conflict
-	Digest string `json:"digest,omitempty"` // of the content; "" of a submodule
-	Size   int64  `json:"size,omitempty"`   // bytes
+	Path   Name `json:"path"`           // relative to the working tree
+	Gone   bool `json:"gone,omitempty"` // staged as deleted
+	Intent bool `json:"intent,omitempty"`
+	// Committed: it is as in HEAD. It comes back only when the index lost the path.
+	Committed bool   `json:"committed,omitempty"`
+	Mode      string `json:"mode,omitempty"` // as git writes it
+	Object    string `json:"object,omitempty"`
+	Stage     int    `json:"stage,omitempty"`  // 1 to 3 in a conflict
+	Digest    string `json:"digest,omitempty"` // of the content; "" of a submodule and of what is committed
+	Size      int64  `json:"size,omitempty"`   // bytes
 }
 
 // Stash is an entry of the stash.
@@ -170,7 +172,11 @@ func (s *Snapshot) Summary() string {
 		}
 	}
 	for _, r := range s.Repos {
-		staged += len(r.Index)
+		for _, e := range r.Index {
+			if !e.Committed {
+				staged++
+			}
+		}
 		stashes += len(r.Stash)
 		refs += len(r.Refs)
 	}

@@ -22,7 +22,8 @@ type State string
 const (
 	Restored State = "restored"
 	Same     State = "already there"
-	Removed  State = "removed" // it was deleted when the snapshot was taken
+	Removed  State = "removed"    // it was deleted when the snapshot was taken
+	Kept     State = "left alone" // git's own file differs now
 	Failed   State = "not restored"
 )
 
@@ -134,6 +135,7 @@ func (s *Store) choose(snap *Snapshot, paths []string) error {
 // holdFirst takes a snapshot of everything the restore would change.
 func (s *Store) holdFirst(ctx context.Context, snap *Snapshot, report *Report) error {
 	byTop := map[string][]string{}
+	changes := map[string]bool{}
 	add := func(path string) {
 		dir, ok := top(path)
 		if !ok {
@@ -142,8 +144,9 @@ func (s *Store) holdFirst(ctx context.Context, snap *Snapshot, report *Report) e
 		byTop[dir] = append(byTop[dir], path)
 	}
 	for _, f := range snap.Files {
-		if !same(f) {
+		if !own(f) && !same(f) {
 			add(string(f.Path))
+			changes[string(f.Path)] = true
 		}
 	}
 	for _, r := range snap.Repos {
@@ -165,15 +168,9 @@ func (s *Store) holdFirst(ctx context.Context, snap *Snapshot, report *Report) e
 	if err != nil {
 		return err
 	}
-	// What is as the snapshot wants it stays as it is.
-	wanted := map[string]bool{}
-	for _, f := range snap.Files {
-		if same(f) {
-			wanted[string(f.Path)] = true
-		}
-	}
+	// Only what will be another than now is held.
 	for path, it := range p.items {
-		if it.stake != Work || wanted[path] {
+		if it.stake != Work || !changes[path] {
 			delete(p.items, path)
 		}
 	}
@@ -181,7 +178,7 @@ func (s *Store) holdFirst(ctx context.Context, snap *Snapshot, report *Report) e
 	clear(p.dirs)
 	for _, repo := range p.repos {
 		i := slices.IndexFunc(snap.Repos, func(r Repo) bool { return string(r.Dir) == repo.dir })
-		repo.index = slices.DeleteFunc(repo.index, func(e Entry) bool { return i >= 0 && wants(snap.Repos[i], e) })
+		repo.index = slices.DeleteFunc(repo.index, func(e Entry) bool { return i < 0 || e.Committed || wants(snap.Repos[i], e) })
 		repo.tree = false
 	}
 	before, err := s.write(ctx, p, "starling session restore "+snap.ID)
@@ -197,6 +194,9 @@ func wants(r Repo, e Entry) bool {
 		return h.Path == e.Path && h.Stage == e.Stage && h.Object == e.Object && h.Mode == e.Mode && h.Gone == e.Gone
 	})
 }
+
+// own tells whether a file is of git itself.
+func own(f File) bool { return slices.Contains(strings.Split(string(f.Path), "/"), ".git") }
 
 // same tells whether a file of a snapshot stands as it was.
 func same(f File) bool {
@@ -228,7 +228,6 @@ type restorer struct {
 func (r *restorer) all(ctx context.Context) error {
 	// The files that make a folder a working tree come first, then what git knows
 	// of it, then the files that differ.
-	own := func(f File) bool { return slices.Contains(strings.Split(string(f.Path), "/"), ".git") }
 	for _, f := range r.snap.Files {
 		if own(f) {
 			r.file(f)
@@ -266,6 +265,11 @@ func (r *restorer) file(f File) {
 		return
 	}
 	path := string(f.Path)
+	if _, err := os.Lstat(path); err == nil && own(f) {
+		// Parts of two repositories make none.
+		r.report.add("file", f.Path, Kept, "")
+		return
+	}
 	if err := r.s.straight(path, r.snap); err != nil {
 		r.report.failed("file", f.Path, err)
 		return

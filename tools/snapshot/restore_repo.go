@@ -77,6 +77,15 @@ func (r *restorer) ref(ctx context.Context, dir string, ref Ref) {
 	for _, h := range refs {
 		at[h.Name] = h.Commit
 	}
+	trees, err := r.git.worktrees(ctx, dir)
+	if err != nil {
+		r.report.failed("branch", ref.Name, err)
+		return
+	}
+	if ref.Name == "" && slices.ContainsFunc(trees, func(t linked) bool { return t.head == ref.Commit }) {
+		r.report.add("branch", "HEAD", Same, "")
+		return
+	}
 	base := ref.Name
 	if base == "" {
 		base = Name("refs/heads/restored/" + r.snap.ID)
@@ -120,8 +129,15 @@ func (r *restorer) populate(ctx context.Context, repo Repo) {
 		r.report.failed("tree", repo.Dir, err)
 		return
 	}
+	deleted := map[Name]bool{}
+	for _, f := range r.snap.Files {
+		deleted[f.Path] = f.Kind == Gone
+	}
 	var missing bytes.Buffer
 	for _, e := range all {
+		if deleted[Name(filepath.Join(dir, string(e.Path)))] {
+			continue
+		}
 		if _, err := os.Lstat(filepath.Join(dir, string(e.Path))); gone(err) && e.Stage == 0 && !e.hidden {
 			missing.WriteString(string(e.Path) + "\x00")
 		}
@@ -174,6 +190,8 @@ func (r *restorer) index(ctx context.Context, repo Repo) error {
 	for _, name := range slices.Sorted(maps.Keys(byPath)) {
 		entries := byPath[name]
 		switch {
+		case entries[0].Committed && len(stands[name]) > 0:
+			continue
 		case sameEntries(entries, stands[name]):
 			r.report.add("staged", name, Same, "")
 			continue

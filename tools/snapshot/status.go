@@ -34,7 +34,8 @@ func (c change) nestedChanges() bool {
 // status asks git how a working tree differs. names limit it, relative ones.
 func (g *git) status(ctx context.Context, top string, untracked, ignored bool, names []string) (*state, error) {
 	args := []string{"status", "--porcelain=v2", "-z", "--branch", "--no-renames", "--ignore-submodules=none", "--no-ahead-behind"}
-	args = append(args, "--untracked-files="+word(untracked, "all"), "--ignored="+word(ignored, "matching"))
+	// Ignored files are only told together with those git does not know.
+	args = append(args, "--untracked-files="+word(untracked || ignored, "all"), "--ignored="+word(ignored, "matching"))
 	// Longer lists do not fit a command line: the caller compares anyway.
 	const maxArgs = 64 << 10
 	if n := len(strings.Join(names, "")); n > 0 && n < maxArgs && len(names) < 1000 {

@@ -258,7 +258,7 @@ func (s *Store) storeIndex(ctx context.Context, g *git, r *Repo) error {
 	wanted := map[string][]int{}
 	var order []string
 	for i, e := range r.Index {
-		if e.Gone || e.Intent || e.Mode == "160000" {
+		if e.Gone || e.Intent || e.Committed || e.Mode == "160000" {
 			continue
 		}
 		if wanted[e.Object] == nil {

@@ -98,7 +98,7 @@ func (p *plan) change(repo *repoPlan, c change, r request) error {
 		}
 		return nil
 	}
-	if r.index && c.index != '.' {
+	if r.index {
 		p.staged(repo, c, stake)
 	}
 	if !r.worktree || c.work == '.' && !(r.index && c.index != '.') {
@@ -153,10 +153,13 @@ func (p *plan) staged(repo *repoPlan, c change, stake Stake) {
 		if slices.ContainsFunc(repo.index, func(h Entry) bool { return h.Path == e.Path && h.Stage == e.Stage }) {
 			continue
 		}
+		e.Committed = c.index == '.'
 		repo.index = append(repo.index, e)
-		if e.Gone || e.Intent {
+		switch {
+		case e.Committed:
+		case e.Gone, e.Intent:
 			p.raise(Held)
-		} else {
+		default:
 			p.raise(stake)
 		}
 	}

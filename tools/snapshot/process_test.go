@@ -1,0 +1,3 @@
+package snapshot_test
+
+var children = map[string]func(string){}
