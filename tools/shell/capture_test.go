@@ -124,6 +124,34 @@ func TestSpill(t *testing.T) {
 	}
 }
 
+// All spill files together are bounded: the oldest make room, but for those that
+// are being written.
+func TestSpillTotal(t *testing.T) {
+	e := newEngine(t, func(o *Options) {
+		o.Spill, o.Head, o.Tail, o.SpillTotal = filepath.Join(t.TempDir(), "spill"), 100, 100, 5000
+	})
+	var paths []string
+	for range 4 {
+		o := run(t, e, Command{Line: "seq 500"}) // 1892 bytes
+		if o.SpillErr != nil || o.SpillBytes != 1892 {
+			t.Errorf("outcome %+v", o)
+		}
+		paths = append(paths, o.Spill)
+	}
+	for i, path := range paths {
+		if _, err := os.Stat(path); (err == nil) != (i >= 2) {
+			t.Errorf("file %d of %d: %v", i, len(paths), err)
+		}
+	}
+	o := run(t, e, Command{Line: "seq 5000"}) // 23893 bytes
+	if o.SpillErr == nil || !strings.Contains(o.SpillErr.Error(), "used up") || o.SpillBytes != 5000 || o.Output.Bytes != 23893 || o.Status != 0 {
+		t.Errorf("outcome %+v", o)
+	}
+	if whole := read(t, o.Spill); int64(len(whole)) != o.SpillBytes || !strings.HasPrefix(whole, "1\n2\n") {
+		t.Errorf("%d bytes in the file, told of %d", len(whole), o.SpillBytes)
+	}
+}
+
 // A spill folder that cannot be used costs the file, not the command.
 func TestSpillFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")

@@ -50,6 +50,9 @@ type Options struct {
 	Spill string
 	// SpillLimit is the most bytes one spill file gets; 0 means 256 MiB.
 	SpillLimit int64
+	// SpillTotal is the most bytes all spill files have together; 0 means 1 GiB.
+	// The oldest are removed for new ones.
+	SpillTotal int64
 	// Places is how many commands with Command.Queue may live at once, those they
 	// left in the background among them; 0 means 64.
 	Places int
@@ -79,11 +82,11 @@ type Engine struct {
 	mu     sync.Mutex
 	lastID int
 	live   map[int]*process
-	ended  []Row // the last few, oldest first
-	spills []string
+	ended  []Row        // the last few, oldest first
+	spills []*spillFile // oldest first
 	closed bool
 
-	keepsFolders bool // the script of Command.KeepDir is written
+	script string // the file that bash reads for Command.KeepDir, once it is written
 
 	watchdogStarted bool
 	watchdog        *watchdog
@@ -118,6 +121,9 @@ func New(o Options) *Engine {
 	}
 	if o.SpillLimit <= 0 {
 		o.SpillLimit = 256 << 20
+	}
+	if o.SpillTotal <= 0 {
+		o.SpillTotal = 1 << 30
 	}
 	if o.Places <= 0 {
 		o.Places = defaultPlaces

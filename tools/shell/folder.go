@@ -66,7 +66,7 @@ func (e *Engine) keepFolderFile() (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	path := filepath.Join(e.opt.Spill, "keep-folder.sh")
-	if e.keepsFolders {
+	if e.script != "" {
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
 		}
@@ -74,10 +74,7 @@ func (e *Engine) keepFolderFile() (string, error) {
 	if err := os.WriteFile(path, []byte(keepFolder), 0o600); err != nil {
 		return "", fmt.Errorf("shell: folder of a command: %w", err)
 	}
-	if !e.keepsFolders {
-		e.spills = append(e.spills, path)
-		e.keepsFolders = true
-	}
+	e.script = path
 	return path, nil
 }
 
