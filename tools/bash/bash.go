@@ -76,6 +76,8 @@ func Keep(pass, secret []string) func(name string) bool {
 	}
 }
 
+const name = "bash"
+
 var parameters = json.RawMessage(`{
   "type": "object",
   "properties": {
@@ -89,7 +91,7 @@ var parameters = json.RawMessage(`{
 // Tool returns the tool bash(command, timeout_s).
 func (b *Bash) Tool() spec.Tool {
 	return spec.Tool{
-		Name: "bash",
+		Name: name,
 		Description: "Run a line for bash in the workspace; the result is what it printed, both streams in order. " +
 			"Each call is a new shell in the folder where the last one ended: cd stays, variables do not, and calls made " +
 			"side by side start in the same folder. There is no terminal and no input: pass what a program would ask for " +

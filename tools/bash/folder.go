@@ -1,13 +1,16 @@
 package bash
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"starling/bus/chat"
 	"starling/tools/shell"
 )
 
@@ -29,6 +32,27 @@ func (b *Bash) start() (dir, note string, err error) {
 		return "", "", fmt.Errorf("the workspace folder %s is gone, so no command can run: make it again, or start starling in a folder that exists", b.roots[0])
 	}
 	return b.cwd, note, nil
+}
+
+// Restore makes the folder that a transcript's last call ended in the kept one; the
+// workspace root when there was no call, or that folder is not inside any more.
+func (b *Bash) Restore(transcript []chat.Message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cwd = b.roots[0]
+	for _, m := range slices.Backward(transcript) {
+		for _, block := range slices.Backward(m.Blocks) {
+			var d Details
+			if block.Kind != chat.Result || block.Name != name || json.Unmarshal(block.Details, &d) != nil || d.Cwd == "" {
+				continue
+			}
+			// A folder that is gone is kept: the next command says so.
+			if filepath.IsAbs(d.Cwd) && b.inside(filepath.Clean(d.Cwd)) {
+				b.cwd = filepath.Clean(d.Cwd)
+			}
+			return
+		}
+	}
 }
 
 // changesFolder finds the words that change the folder of a shell.

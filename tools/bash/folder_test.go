@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"starling/bus/chat"
 	"starling/tools/shell"
 )
 
@@ -134,6 +135,48 @@ func TestFolderBesideEachOther(t *testing.T) {
 	all.Wait()
 	if l.Cwd() != filepath.Join(l.dir, "a") {
 		t.Errorf("kept %s", l.Cwd())
+	}
+}
+
+// A conversation that goes on starts where its last command ended.
+func TestRestore(t *testing.T) {
+	l := newLab(t, nil)
+	message := func(name string, details string) chat.Message {
+		return chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{Kind: chat.Result, Name: name, Details: []byte(details)}}}
+	}
+	in := func(dir string) chat.Message { return message("bash", `{"status": 1, "cwd": "`+dir+`"}`) }
+	a := filepath.Join(l.dir, "a")
+	said := chat.TextMessage(chat.User, "go on")
+	for _, c := range []struct {
+		name       string
+		transcript []chat.Message
+		want       string
+	}{
+		{"nothing", nil, l.dir},
+		{"a call", []chat.Message{in(l.dir), in(a), said}, a},
+		{"back to the root", []chat.Message{in(a), in(l.dir)}, l.dir},
+		{"a blocked call after it", []chat.Message{in(a), message("bash", "")}, a},
+		{"another tool after it", []chat.Message{in(a), message("other", `{"cwd": "/"}`)}, a},
+		{"of another workspace", []chat.Message{in(a), in("/elsewhere")}, l.dir},
+		{"out by dots", []chat.Message{in(a + "/../..")}, l.dir},
+		{"relative", []chat.Message{in("a")}, l.dir},
+	} {
+		l.Restore([]chat.Message{in(filepath.Join(l.dir, "before"))})
+		l.Restore(c.transcript)
+		if l.Cwd() != c.want {
+			t.Errorf("%s: %s, want %s", c.name, l.Cwd(), c.want)
+		}
+	}
+	l.Restore([]chat.Message{in(a)})
+	if r := l.run("pwd"); !strings.Contains(r.Content, l.dir+"\n[the folder a is gone") {
+		t.Errorf("%q", r.Content)
+	}
+	// What a call leaves is what Restore finds.
+	r := l.run("mkdir b; cd b; false")
+	other := New(Options{Engine: l.engine, Workspace: l.dir})
+	other.Restore([]chat.Message{message("bash", string(r.ToolResult.Details))})
+	if other.Cwd() != filepath.Join(l.dir, "b") {
+		t.Errorf("%s", other.Cwd())
 	}
 }
 
