@@ -267,6 +267,9 @@ func (p *Plugin) updater(what string, update starlark.Value) (func(context.Conte
 				return nil, err
 			}
 			out, err := updated(v)
+			if f, ok := fn.(*starlark.Function); ok && err != nil {
+				return nil, fmt.Errorf("%w (update begins in line %d)", err, f.Position().Line)
+			}
 			if err != nil {
 				return nil, err
 			}
