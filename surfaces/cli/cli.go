@@ -165,7 +165,7 @@ func newApp(args []string, p Process) *ucli.App {
 			&ucli.DurationFlag{Name: "timeout", Usage: "end a run after this `TIME`, such as 90s or 10m", DefaultText: "none"},
 			&ucli.BoolFlag{Name: "quiet", Usage: "no progress lines on stderr", DisableDefaultText: true},
 		},
-		Commands: []*ucli.Command{pluginCommand(p), modelCommand(p)},
+		Commands: []*ucli.Command{pluginCommand(p), modelCommand(p), sessionCommand(p)},
 	}
 	remember(app.Flags)
 	words := ended(args, app.Flags)

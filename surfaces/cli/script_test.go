@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "listed": listed, "jsonlines": jsonlines, "field": field,
+			"exits": exits, "listed": listed, "jsonlines": jsonlines, "field": field, "hold": hold,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
