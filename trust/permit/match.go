@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -167,10 +166,10 @@ func loosely(pattern []patternWord, words []command.Word) bool {
 }
 
 // descriptor is the operator of a redirection, with what it redirects.
-var descriptor = regexp.MustCompile(`^(?:[0-9]+|\{[A-Za-z_]\w*\}|&)?([<>]+)([|&]?)$`)
+var descriptor = lazily(`^(?:[0-9]+|\{[A-Za-z_]\w*\}|&)?([<>]+)([|&]?)$`)
 
 // stream is what >& and <& join, or close.
-var stream = regexp.MustCompile(`^(?:[0-9]+-?|-)$`)
+var stream = lazily(`^(?:[0-9]+-?|-)$`)
 
 // target is what a redirection does.
 type target struct {
@@ -184,9 +183,9 @@ func redirect(pl places, part command.Part) target {
 	if len(part.Words) != 2 {
 		return target{}
 	}
-	m, file := descriptor.FindStringSubmatch(part.Words[0].Text), part.Words[1]
+	m, file := descriptor().FindStringSubmatch(part.Words[0].Text), part.Words[1]
 	switch {
-	case m == nil || m[2] == "&" && file.Known && stream.MatchString(file.Text):
+	case m == nil || m[2] == "&" && file.Known && stream().MatchString(file.Text):
 		return target{}
 	case !file.Known || file.Text == "":
 		return target{op: m[1]}
@@ -212,13 +211,13 @@ func assign(part command.Part) (name, value string, known bool) {
 	w := part.Words[0]
 	name, value, set := strings.Cut(w.Text, "=")
 	name, appended := strings.CutSuffix(name, "+")
-	if !variableName.MatchString(name) {
+	if !variableName().MatchString(name) {
 		return "", "", false
 	}
 	return name, value, w.Known && set && !appended
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // allowsPath tells whether the rule, as one that allows, covers a path of a call.
 // Without a pattern it is about the workspace: a place outside is named.

@@ -3,7 +3,6 @@ package permit
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"starling/trust"
@@ -28,13 +27,13 @@ type patternWord struct {
 }
 
 var (
-	redirection = regexp.MustCompile(`^(?:[0-9]*|&|\{[A-Za-z_]\w*\})([<>]+[|&]?)\s*(.*)$`)
-	assignment  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	redirection = lazily(`^(?:[0-9]*|&|\{[A-Za-z_]\w*\})([<>]+[|&]?)\s*(.*)$`)
+	assignment  = lazily(`^[A-Za-z_][A-Za-z0-9_]*=`)
 )
 
 // parseCommand reads the pattern of a rule of bash.
 func parseCommand(text string) (commandPattern, error) {
-	if m := redirection.FindStringSubmatch(text); m != nil {
+	if m := redirection().FindStringSubmatch(text); m != nil {
 		return parseRedirection(text, m[1], m[2])
 	}
 	words, err := lex(text)
@@ -42,7 +41,7 @@ func parseCommand(text string) (commandPattern, error) {
 		return commandPattern{}, err
 	}
 	first := words[0]
-	if name := assignment.FindString(first.text); name != "" && len(name) <= first.bare {
+	if name := assignment().FindString(first.text); name != "" && len(name) <= first.bare {
 		if len(words) > 1 {
 			return commandPattern{}, fmt.Errorf("a variable set for a command has a rule of its own; write bash(%s) and bash(%s)",
 				quote(first.text), strings.TrimSpace(text[strings.IndexByte(text, ' '):]))
@@ -128,18 +127,18 @@ func (w patternWord) spell(first bool) string {
 	switch {
 	case w.star:
 		return "*"
-	case first && (assignment.MatchString(w.text) || w.text == "!"):
+	case first && (assignment().MatchString(w.text) || w.text == "!"):
 		return forceQuote(w.text)
 	}
 	return quote(w.text)
 }
 
 // plainWord needs no quotes, in a shell and in a rule.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./^-][A-Za-z0-9_@%+=:,./^~#!-]*$`)
+var plainWord = lazily(`^[A-Za-z0-9_@%+=:,./^-][A-Za-z0-9_@%+=:,./^~#!-]*$`)
 
 // quote spells a word as a shell and a rule read it back.
 func quote(word string) string {
-	if plainWord.MatchString(word) || word == "{}" {
+	if plainWord().MatchString(word) || word == "{}" {
 		return word
 	}
 	return forceQuote(word)

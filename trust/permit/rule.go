@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -51,9 +50,9 @@ var shapes = map[string]shape{
 var walks = []string{"grep", "glob", "ls"}
 
 var (
-	toolName     = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	toolGlob     = regexp.MustCompile(`^[a-zA-Z0-9_*-]{1,64}$`)
-	argumentRule = regexp.MustCompile(`^[^=*\s]+=`)
+	toolName     = lazily(`^[a-zA-Z0-9_-]{1,64}$`)
+	toolGlob     = lazily(`^[a-zA-Z0-9_*-]{1,64}$`)
+	argumentRule = lazily(`^[^=*\s]+=`)
 )
 
 // ParseRule reads a rule. Errors name what is wrong and show a rule that is right.
@@ -79,13 +78,13 @@ func parseRule(text string) (Rule, error) {
 	case strings.Contains(tool, ":") && !scoped:
 		name, rest, _ := strings.Cut(tool, ":")
 		return Rule{}, fmt.Errorf("a pattern stands in brackets; write %s(%s)", name, strings.TrimSpace(rest))
-	case !toolGlob.MatchString(tool):
+	case !toolGlob().MatchString(tool):
 		return Rule{}, errors.New("does not begin with the name of a tool (letters, digits, _ and -); write TOOL or TOOL(PATTERN), as in bash(go test *)")
 	case shapes[tool] == ofArguments && shapes[strings.ToLower(tool)] != ofArguments:
 		return Rule{}, fmt.Errorf("names are compared exactly; write %s", strings.ToLower(tool)+text[len(tool):])
 	case !scoped:
 		return Rule{tool: squeeze(tool)}, nil
-	case !toolName.MatchString(tool):
+	case !toolName().MatchString(tool):
 		return Rule{}, errors.New("a pattern belongs to one tool; write its whole name, as in bash(go test *)")
 	}
 	pattern, closed := strings.CutSuffix(pattern, ")")
@@ -121,7 +120,7 @@ func canonical(tool, pattern string) (string, error) {
 	case ofHost:
 		return canonicalHost(tool, pattern)
 	}
-	if !argumentRule.MatchString(pattern) {
+	if !argumentRule().MatchString(pattern) {
 		return "", fmt.Errorf("of %s a pattern names one argument; write %[1]s(KEY=VALUE), as in %[1]s(env=staging), or %[1]s for every call", tool)
 	}
 	key, value, _ := strings.Cut(pattern, "=")
