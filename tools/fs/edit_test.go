@@ -445,7 +445,7 @@ func TestPermit(t *testing.T) {
 		r, err := tool.Execute(ctx, spec.ToolCall{Arguments: b})
 		return r.Content, err
 	}
-	ctx := fs.Permit(fs.Permit(t.Context(), out+"/a", out+"/new/deep/n"), ws+"/.git/config")
+	ctx := fs.Permit(fs.Permit(t.Context(), out+"/a", out+"/new/deep/n"), ".git/config")
 	for _, c := range []struct {
 		tool string
 		a    args

@@ -13,6 +13,7 @@ import (
 
 // pattern finds lines that hold a regular expression.
 type pattern struct {
+	tree *syntax.Regexp
 	line *regexp.Regexp // what a line must hold, without its end
 	// needles: a line that matches holds one of them. Without needles block is
 	// used: it matches in every line that line matches in, and in others.
@@ -32,7 +33,7 @@ func compilePattern(text string, fold bool) (*pattern, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern: %w; it is a regular expression of RE2: escape . * + ? ( ) [ ] { } | ^ $ \\ to search for them as they are", err)
 	}
-	p := &pattern{}
+	p := &pattern{tree: tree}
 	if p.line, err = regexp.Compile(text); err != nil {
 		return nil, fmt.Errorf("pattern: %w", err)
 	}

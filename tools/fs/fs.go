@@ -55,6 +55,8 @@ type Change struct {
 type Files struct {
 	jail *trust.Jail
 	opt  Options
+	// rgFrom is the number of files from which grep starts a program.
+	rgFrom int
 
 	// changing is held from reading a file until its new content stands:
 	// agents that share these tools must not overwrite each other's edits.
@@ -74,7 +76,7 @@ func New(jail *trust.Jail) *Files { return NewWith(jail, Options{}) }
 // NewWith returns the tools on the files of a jail, with options.
 func NewWith(jail *trust.Jail, opt Options) *Files {
 	opt.Folders, opt.Env = slices.Clone(opt.Folders), slices.Clone(opt.Env)
-	return &Files{jail: jail, opt: opt, seen: map[string]digest{}}
+	return &Files{jail: jail, opt: opt, rgFrom: rgFiles, seen: map[string]digest{}}
 }
 
 // All returns every tool of the package.

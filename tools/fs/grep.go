@@ -118,9 +118,17 @@ func (f *Files) grepFile(ctx context.Context, at place, p *pattern, r *results) 
 }
 
 func (f *Files) grepFolder(ctx context.Context, at place, p *pattern, glob ignore.Glob, r *results) (*walked, error) {
+	if program, words := f.rgFor(p); program != "" {
+		return f.grepWith(ctx, program, words, at, p, glob, r)
+	}
+	return f.scanWalk(ctx, at, p, r, func(e *entry) bool { return glob == nil || glob.Match(e.path(), false) })
+}
+
+// scanWalk searches the files of a walk that are wanted.
+func (f *Files) scanWalk(ctx context.Context, at place, p *pattern, r *results, want func(e *entry) bool) (*walked, error) {
 	pool := sync.Pool{New: func() any { return &scanner{p: p, limit: r.limit} }}
 	return f.walk(ctx, at, func(e *entry) bool {
-		if !e.kind.IsRegular() || glob != nil && !glob.Match(e.path(), false) {
+		if !e.kind.IsRegular() || !want(e) {
 			return true
 		}
 		s := pool.Get().(*scanner)

@@ -25,11 +25,12 @@ type place struct {
 type permitKey struct{}
 
 // Permit lets the tools called with the context work on these paths although
-// they lie outside the workspace or on the safety floor: absolute paths with
-// their links followed, as the tools report them. A permitted file is that file
-// and a permitted folder all below it; no link leads on from there.
-func Permit(ctx context.Context, abs ...string) context.Context {
-	return context.WithValue(ctx, permitKey{}, append(permits(ctx), abs...))
+// they lie outside the workspace or on the safety floor: paths as the tools
+// report them, relative to the workspace or absolute, with their links followed.
+// A permitted file is that file and a permitted folder all below it; no link
+// leads on from there.
+func Permit(ctx context.Context, paths ...string) context.Context {
+	return context.WithValue(ctx, permitKey{}, append(permits(ctx), paths...))
 }
 
 func permits(ctx context.Context) []string {
@@ -134,7 +135,8 @@ func (f *Files) open(ctx context.Context, path string) (at place, done func(), e
 	if err != nil {
 		return place{}, nil, err
 	}
-	at.allowed = slices.Contains(permits(ctx), at.abs)
+	allowed := permits(ctx)
+	at.allowed = slices.Contains(allowed, at.abs) || slices.Contains(allowed, at.name)
 	if at.jail != nil {
 		return at, func() {}, nil
 	}
