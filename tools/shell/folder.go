@@ -2,10 +2,13 @@ package shell
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // keepFolder is read by bash before the line (its variable BASH_ENV names it): the
@@ -30,8 +33,8 @@ func (p *process) report(pl *plan) error {
 		return fmt.Errorf("shell: folder of process %d: %w", p.id, err)
 	}
 	p.folder = filepath.Join(e.opt.Spill, fmt.Sprintf("folder-%d", p.id))
-	if pl.shell != "bash" {
-		// Other shells read nothing before a line. A trap on the same line leaves
+	if pl.shell != "bash" || isPosix(pl.env) {
+		// Other shells read nothing before a line, nor does bash as one of them. A trap on the same line leaves
 		// its numbers as they are.
 		trap := "{ pwd -P >|" + quote(p.folder) + "; } 2>/dev/null || :"
 		last := len(pl.args) - 1
@@ -78,13 +81,29 @@ func (e *Engine) keepFolderFile() (string, error) {
 	return path, nil
 }
 
+// isPosix tells whether bash starts in its POSIX mode.
+func isPosix(env []string) bool {
+	return slices.ContainsFunc(env, func(kv string) bool {
+		return strings.HasPrefix(kv, "POSIXLY_CORRECT=") || strings.HasPrefix(kv, "SHELLOPTS=") && strings.Contains(kv, "posix")
+	})
+}
+
+// maxFolder is the longest report that is read.
+const maxFolder = 64 << 10
+
 // lastFolder reads and removes the report; "" when there is none.
 func (p *process) lastFolder() string {
 	if p.folder == "" {
 		return ""
 	}
-	b, err := os.ReadFile(p.folder)
-	_ = os.Remove(p.folder) // a shell that did not end through its trap wrote none
+	defer os.Remove(p.folder) // there is none of a shell that did not end through its trap
+	// The command may have put anything there: a pipe would be waited for.
+	f, err := os.OpenFile(p.folder, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFolder))
 	dir := strings.TrimSuffix(string(b), "\n")
 	if err != nil || !filepath.IsAbs(dir) {
 		return ""

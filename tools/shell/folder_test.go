@@ -147,6 +147,29 @@ func TestKeepDirAndBashEnv(t *testing.T) {
 	}
 }
 
+// In its POSIX mode bash reads nothing before a line; no program of the line may
+// read it instead.
+func TestKeepDirOfPosix(t *testing.T) {
+	for _, variable := range []string{"POSIXLY_CORRECT=1", "SHELLOPTS=braceexpand:posix"} {
+		e := newKeeper(t, func(o *Options) { o.Env = append(o.Env, variable) })
+		o := run(t, e, Command{Line: "cd /; bash -c 'cd /usr; echo in; true'; env | grep -e BASH_ENV -e STARLING_FOLDER", KeepDir: true})
+		if o.Stdout.String() != "in\n" || o.Dir != "/" {
+			t.Errorf("%s: %q in %q", variable, o.Stdout, o.Dir)
+		}
+	}
+}
+
+// Whatever a command puts where the report would be, Run returns and trusts none.
+func TestKeepDirIsSpoiled(t *testing.T) {
+	for _, spoil := range []string{"mkfifo $f", "mkdir $f", "ln -s /etc/hostname $f", "head -c 1000000 /dev/zero >$f", "echo relative >$f", "ln -s $f $f"} {
+		e := newKeeper(t, func(o *Options) { o.Spill = filepath.Join(t.TempDir(), "spill") })
+		o := run(t, e, Command{Line: "f=" + e.opt.Spill + "/folder-1; " + spoil + "; trap - EXIT", KeepDir: true, Timeout: patience})
+		if o.Dir != "" || o.TimedOut || o.Status != 0 {
+			t.Errorf("%s: %+v", spoil, o)
+		}
+	}
+}
+
 // A child in the background neither holds the folder back nor changes it.
 func TestKeepDirWithBackground(t *testing.T) {
 	e := newKeeper(t, nil)
