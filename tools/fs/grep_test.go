@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"starling/bus/spec"
+	"starling/tools/fs"
 )
 
 func (d *desk) tree(files map[string]string) {
@@ -299,19 +300,23 @@ func manyFiles(b *testing.B, n int) string {
 
 func BenchmarkGrep(b *testing.B) {
 	dir := manyFiles(b, 50_000)
-	for _, pattern := range []string{"needle", "(?i)NEEDLE", `[a-z]+ is h[aeiou]re`, `\bn[a-z]+e\b i`} {
-		b.Run("own/"+pattern, func(b *testing.B) {
-			d := deskIn(b, dir)
-			for b.Loop() {
-				if got := d.out("grep", args{"pattern": pattern}); strings.Count(got, "\n") != 10 {
-					b.Fatal(got)
+	for _, pattern := range []string{"needle", "(?i)NEEDLE", `[a-z]+ is h[aeiou]re`, `\bn[a-z]+e\b i`, `[nN]e{2}dle?\W`} {
+		run := func(name string, env []string) {
+			b.Run(name+"/"+pattern, func(b *testing.B) {
+				d := deskWith(b, dir, fs.Options{Env: env})
+				for b.Loop() {
+					if got := d.out("grep", args{"pattern": pattern}); strings.Count(got, "\n") != 10 {
+						b.Fatal(got)
+					}
 				}
-			}
-		})
+			})
+		}
+		run("own", nil)
 		rg, err := exec.LookPath("rg")
 		if err != nil {
 			continue
 		}
+		run("with-rg", os.Environ())
 		b.Run("rg/"+pattern, func(b *testing.B) {
 			for b.Loop() {
 				out, err := exec.Command(rg, "--no-config", "--hidden", "-n", "-e", pattern, dir).Output()
