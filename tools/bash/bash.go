@@ -47,6 +47,10 @@ type Bash struct {
 
 	mu  sync.Mutex
 	cwd string // below one of roots, links resolved
+	// judged is where Read said that lines would run; see judge.
+	judged  map[string]string
+	ran     bool // a call ran since the first of them
+	running int
 }
 
 // New returns the tool in its workspace root.
@@ -105,15 +109,17 @@ func (b *Bash) Tool() spec.Tool {
 	}
 }
 
-// Read says what a call would do in the kept folder. Its error is about the
-// arguments; a line that cannot be read is a Reading that says so.
+// Read says what a call would do in the folder it runs in, and the call runs there:
+// all calls of a reply that are read before the first of them runs start in one
+// folder. Its error is about the arguments; a line that cannot be read is a Reading
+// that says so.
 func (b *Bash) Read(arguments json.RawMessage) (command.Reading, error) {
 	a, err := decode(arguments)
 	if err != nil {
 		return command.Reading{}, err
 	}
 	return command.Read(a.Command, command.Setting{
-		Workspace: b.roots[0], Extra: b.roots[1:], Dir: b.Cwd(), Home: b.home, StateHome: b.stateHome,
+		Workspace: b.roots[0], Extra: b.roots[1:], Dir: b.judge(a.Command), Home: b.home, StateHome: b.stateHome,
 	}), nil
 }
 

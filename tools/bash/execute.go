@@ -46,10 +46,11 @@ func (b *Bash) execute(ctx context.Context, call spec.ToolCall) (spec.ToolResult
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
-	dir, reset, err := b.start()
+	dir, reset, err := b.start(a.Command)
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
+	defer b.end()
 	p := newPump(call.Progress)
 	out, err := b.engine.Run(ctx, shell.Command{
 		Line: a.Command, Dir: dir, Timeout: a.timeout(), Origin: origin(call.Origin), Queue: true, Merge: true,

@@ -14,24 +14,73 @@ import (
 	"starling/tools/shell"
 )
 
-// start returns the folder a command runs in. A kept folder that is gone, was made
-// a link out of the workspace or cannot be entered any more is given up: a note
-// says so. Without a workspace root nothing can run.
-func (b *Bash) start() (dir, note string, err error) {
+// judge returns the folder a line would run in now, and holds the call that follows
+// to it: what Read was asked about is what runs, also when a call beside it, which
+// was judged with it, moves on first.
+func (b *Bash) judge(line string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.cwd != b.roots[0] {
-		real := resolved(b.cwd)
-		if real == b.cwd && b.inside(real) && isDir(real) && unix.Access(real, unix.X_OK) == nil {
-			return b.cwd, "", nil
+	// A judgement after calls ended is of the next reply.
+	if b.ran && b.running == 0 || len(b.judged) >= mostJudged {
+		b.judged, b.ran = nil, false
+	}
+	if b.judged == nil {
+		b.judged = map[string]string{}
+	}
+	dir := b.where()
+	b.judged[line] = dir
+	return dir
+}
+
+// mostJudged bounds the lines that are remembered; more are in no reply.
+const mostJudged = 1 << 10
+
+// where is the kept folder, or the workspace root when that cannot be used.
+func (b *Bash) where() string {
+	if b.usable(b.cwd) {
+		return b.cwd
+	}
+	return b.roots[0]
+}
+
+// usable tells whether a command can run in a folder: it is there, still leads where
+// it did, and can be entered.
+func (b *Bash) usable(dir string) bool {
+	return resolved(dir) == dir && b.inside(dir) && isDir(dir) && unix.Access(dir, unix.X_OK) == nil
+}
+
+// start returns the folder a command runs in. A kept folder that is gone, was made
+// a link out of the workspace or cannot be entered any more is given up: a note
+// says so. Without a workspace root nothing can run. After a start without an error
+// comes end.
+func (b *Bash) start(line string) (dir, note string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	dir, judged := b.judged[line]
+	if !judged {
+		dir = b.where()
+	}
+	if b.cwd != b.roots[0] && !b.usable(b.cwd) {
+		if dir == b.roots[0] {
+			note = fmt.Sprintf("the folder %s is gone: this ran in the workspace root, and so does the next", b.shown(b.cwd))
 		}
-		note = fmt.Sprintf("the folder %s is gone: this ran in the workspace root, and so does the next", b.shown(b.cwd))
 		b.cwd = b.roots[0]
 	}
-	if !isDir(b.roots[0]) {
-		return "", "", fmt.Errorf("the workspace folder %s is gone, so no command can run: make it again, or start starling in a folder that exists", b.roots[0])
+	switch {
+	case dir == b.roots[0] && !isDir(dir):
+		return "", "", fmt.Errorf("the workspace folder %s is gone, so no command can run: make it again, or start starling in a folder that exists", dir)
+	case dir != b.roots[0] && !b.usable(dir):
+		return "", "", fmt.Errorf("the folder %s went away after this call was checked, so it did not run: call it again and it runs in %s", b.shown(dir), b.shown(b.cwd))
 	}
-	return b.cwd, note, nil
+	b.ran = true
+	b.running++
+	return dir, note, nil
+}
+
+func (b *Bash) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running--
 }
 
 // Restore makes the folder that a transcript's last call ended in the kept one; the

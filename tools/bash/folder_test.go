@@ -1,8 +1,11 @@
 package bash
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -180,11 +183,64 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// What was judged in a folder runs in it or not at all, whatever the calls judged
+// with it do first; the next reply is judged anew.
+func TestRunsWhereItWasJudged(t *testing.T) {
+	l := newLab(t, nil)
+	judge := func(lines ...string) {
+		for _, line := range lines {
+			raw, err := json.Marshal(map[string]string{"command": line})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if paths, _ := l.Tool().Paths(raw); line == "cat x" && len(paths) != 1 {
+				t.Errorf("%s touches %q", line, paths)
+			}
+		}
+	}
+	judge("mkdir -p a/b; cd a/b", "pwd")
+	l.run("mkdir -p a/b; cd a/b")
+	if r := l.run("pwd"); r.Content != l.dir+"\n" || r.Cwd != filepath.Join(l.dir, "a/b") {
+		t.Errorf("judged in the root: %q", r.Content)
+	}
+	if r := l.run("pwd"); r.Content != l.dir+"\n" {
+		t.Errorf("judged in the root, the second of two: %q", r.Content)
+	}
+	judge("pwd")
+	if r := l.run("pwd"); r.Content != filepath.Join(l.dir, "a/b")+"\n" {
+		t.Errorf("judged in a/b: %q", r.Content)
+	}
+	// It went away since: the call that was judged there does not run elsewhere.
+	judge("rm -rf ../b", "touch ../mark")
+	l.run("rm -rf ../b")
+	if _, err := l.try(t.Context(), "touch ../mark", 0, nil); err == nil || !strings.Contains(err.Error(), "a/b went away after this call was checked") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(l.dir), "mark")); err == nil {
+		t.Error("it ran beside the workspace")
+	}
+	// A folder that was gone before is judged as the root.
+	l.run("mkdir c; cd c")
+	if err := os.Remove(filepath.Join(l.dir, "c")); err != nil {
+		t.Fatal(err)
+	}
+	judge("cat x", "pwd")
+	if r := l.run("pwd"); !strings.HasPrefix(r.Content, l.dir+"\n[the folder c is gone") {
+		t.Errorf("%q", r.Content)
+	}
+	for i := range 3 * mostJudged {
+		judge(fmt.Sprint("echo ", i))
+	}
+	if len(l.judged) > mostJudged {
+		t.Errorf("%d lines remembered", len(l.judged))
+	}
+}
+
 func TestReadStartsInTheKeptFolder(t *testing.T) {
 	l := newLab(t, nil)
 	l.run("mkdir a; cd a")
 	r, err := l.Read([]byte(`{"command": "cat x"}`))
-	if err != nil || r.Line != "cat x" {
+	if err != nil || r.Line != "cat x" || !r.PathsKnown || !slices.Equal(r.Paths, []string{"a/x"}) {
 		t.Errorf("%+v %v", r, err)
 	}
 	if _, err := l.Read([]byte(`{"command": 3}`)); err == nil {
