@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sort"
 	"sync/atomic"
 
@@ -21,6 +22,8 @@ import (
 	"starling/script/bind"
 	"starling/script/journal"
 	"starling/tools"
+	"starling/tools/bash"
+	"starling/tools/dialog"
 	"starling/tools/shell"
 	"starling/trust"
 )
@@ -33,13 +36,23 @@ type Engine struct {
 	registry *spec.Registries
 	tools    *tools.Registry
 	jail     *trust.Jail
+	folders  []*trust.Jail // of Options.AddDirs
 	shell    *shell.Engine
+	spill    string // folder for output that does not fit; made when needed
+	bash     *bash.Bash
+	todos    dialog.Todos
 	agent    *agent.Agent
 	notices  *notices
-	logs     *logs
-	binder   *bind.Binder
-	journal  *journal.Journal // nil without plugins or a home
-	system   bus.Port[event.SystemPromptEvent, event.SystemPromptAnswer]
+	// announcer tells what happens beside a run, in order.
+	announcer   *announcer
+	questions   *questions
+	permissions *permissions
+	exits       bus.Port[event.ProcessExitEvent, bus.None]
+	changes     bus.Port[event.FileChangeEvent, bus.None]
+	logs        *logs
+	binder      *bind.Binder
+	journal     *journal.Journal // nil without plugins or a home
+	system      bus.Port[event.SystemPromptEvent, event.SystemPromptAnswer]
 
 	source   *source
 	live     live
@@ -76,9 +89,13 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workspace: %w", err)
 	}
+	folders, err := openFolders(o)
+	if err != nil {
+		return nil, errors.Join(err, jail.Close())
+	}
 	log, deaths, journalErr := openJournal(o, jail, found)
 	found.quarantine(deaths)
-	e := newEngine(o, jail, src, log)
+	e := newEngine(o, jail, folders, src, log)
 	for _, err := range []error{storeErr, journalErr, e.models.faults} {
 		if err != nil {
 			e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
@@ -96,18 +113,24 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-func newEngine(o Options, jail *trust.Jail, src *source, log *journal.Journal) *Engine {
+func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, log *journal.Journal) *Engine {
 	store := bus.NewStore()
-	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail, source: src, journal: log}
+	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail, folders: folders, source: src, journal: log, spill: spillFolder()}
 	e.live = live{mounted: map[string]*mounted{}, held: map[string]trust.Digest{}, realms: map[string]bool{}}
 	e.tools = tools.New(e.registry.Tools)
 	e.models = newModels(o, agent.NewPurse(agent.Caps{Cost: o.MaxCost}))
 	e.shell = shell.New(shell.Options{
-		Dir: o.Workspace, Outside: o.Workspace, Env: o.Environ, Now: o.Now,
+		Dir: o.Workspace, Outside: o.Workspace, Env: o.Environ, Now: o.Now, Spill: e.spill, Ended: e.exited,
 		Keep: func(name string) bool { return !e.models.isKey(name) },
 	})
+	e.bash = bash.New(bash.Options{
+		Engine: e.shell, Workspace: jail.Dir(), Extra: dirsOf(folders), Home: resolved(o.UserHome), StateHome: resolved(o.Home),
+	})
 	e.models.runIn(e.shell)
-	e.notices = newNotices(e.bus, o.Notify)
+	e.announcer = newAnnouncer()
+	e.notices = newNotices(e.bus, o.Notify, e.announcer)
+	e.questions = newQuestions(e.bus, o.Host == "terminal")
+	e.exits, e.changes = bus.PortOf(e.bus, event.ProcessExit), bus.PortOf(e.bus, event.FileChange)
 	e.logs = newLogs(o.Home, o.Now, e.models.mask)
 	e.system = bus.PortOf(e.bus, event.SystemPrompt)
 	e.runtime = compose.New(compose.Options{Store: store, Settled: e.count, Report: func(by bus.Owner, err error) {
@@ -123,7 +146,7 @@ func newEngine(o Options, jail *trust.Jail, src *source, log *journal.Journal) *
 		Notify: func(ctx context.Context, from, text string, warn bool) {
 			e.say(ctx, view.Notice{From: from, Text: text, Warn: warn})
 		},
-		CurrentRun: func() event.Run { return e.agent.CurrentRun() },
+		CurrentRun: func() event.Run { return e.agent.CurrentRun() }, AnswerQuestion: e.answerQuestion,
 		Stuck: func(p *bind.Plugin, reason error) {
 			// Only an engine that is closing refuses, and then it goes anyway.
 			_ = e.runtime.Fail(compose.ID(p.UID()), "stuck: "+reason.Error())
@@ -152,15 +175,21 @@ func (e *Engine) prepare(ctx context.Context) error {
 		e.texts = prompt.Gather(prompt.Places{Home: o.Home, UserHome: o.UserHome, Workspace: o.Workspace, Cwd: o.Cwd})
 		e.greetings = append(append(e.greetings, e.texts.Notices...), e.texts.Listed())
 	}
+	if e.permissions, err = newPermissions(e, o); err != nil {
+		return err
+	}
 	record, messages, err := newRecord(e)
 	if err != nil {
 		return err
 	}
 	e.record = record
+	e.todos.Restore(messages)
+	e.bash.Restore(messages)
 	e.agent = agent.New(agent.Options{
 		Bus: e.bus, Tools: e.tools, Provider: b.provider, Model: b.name, Thinking: level, Models: e.route,
 		MaxTurns: o.MaxTurns, Purse: e.models.purse, System: e.systemPrompt, Settle: e.runtime.Settle,
 		Now: o.Now, Notice: e.notice, Tick: o.Host == "headless", Transcript: messages, Appended: record.append,
+		Permit: e.permissions.permit,
 	})
 	return nil
 }
@@ -173,7 +202,7 @@ func (e *Engine) route(_ context.Context, name string) (provider.Provider, strin
 
 // start brings up the host, the components and the plugins, and waits for them.
 func (e *Engine) start(ctx context.Context, found composition) error {
-	components := []compose.Component{hostOf(e.registry, e.jail, e.texts.Skills), e.turns()}
+	components := []compose.Component{e.host(), e.turns()}
 	for i, c := range e.options.Components {
 		c.Position = bus.At(bus.ClassEmbedded, i, c.Name)
 		components = append(components, c)
@@ -403,11 +432,15 @@ func (e *Engine) Close(ctx context.Context) error {
 		e.record.end(ctx)
 	}
 	errs := []error{e.shut(ctx), e.shell.Close(ctx)}
-	e.notices.close()
+	e.announcer.close()
 	if e.record != nil {
 		errs = append(errs, e.record.close())
 	}
 	errs = append(errs, e.binder.Flush(), e.binder.Close(), e.journal.Close(), e.logs.close(), e.jail.Close())
+	for _, folder := range e.folders {
+		errs = append(errs, folder.Close())
+	}
+	errs = append(errs, os.RemoveAll(e.spill))
 	return errors.Join(errs...)
 }
 

@@ -27,7 +27,7 @@ def apply(ctx):
 `
 
 const twoPrompts = `
-calls([call("write", path = "locked.txt", content = "changed"), call("work")])
+calls([call("write", path = "locked.txt", content = "changed"), call("work"), call("bash", command = "echo x > made.txt"), call("question", question = "may I?")])
 reply(lambda last: say("the tool said: " + last))
 reply(lambda last: say("again: " + last))
 `
@@ -52,7 +52,7 @@ func TestFailingListenerOfEveryEvent(t *testing.T) {
 
 				stop, written := "end", true
 				switch {
-				case name == event.ToolCall.Name():
+				case name == event.ToolCall.Name(), name == event.Permission.Name():
 					written = false
 				case closed && name == event.Prompt.Name():
 					stop, written = "rejected", false
@@ -255,7 +255,8 @@ reply(lambda last: say(last))
 	}
 }
 
-// sessionID is what differs from session to session.
+// These differ from run to run and from session to session.
+var elapsed = regexp.MustCompile(`"elapsed_ms": \d+`)
 var sessionID = regexp.MustCompile(`event=code/session-start id=\S* path=\S*`)
 
 func transcriptText(e *harness.Engine) string {
@@ -268,8 +269,19 @@ func transcriptText(e *harness.Engine) string {
 	return b.String()
 }
 
-// recorder keeps every event with what it was handed, but the notices: those are
-// announced beside the run.
+// beside tells whether an event is announced beside the run, in no order with it,
+// or waits for a person where there is one.
+func beside(name string) bool {
+	switch name {
+	case event.Notice.Name(), event.ProcessExit.Name(), event.FileChange.Name(), event.Question.Name(), event.Answer.Name():
+		return true
+	}
+	return false
+}
+
+// recorder keeps every event with what it was handed, but those beside the run;
+// and of a request all but its tokens, since a run nobody looks at has one tool
+// more.
 func recorder() string {
 	src := `inject = ["commands"]
 def apply(ctx):
@@ -278,13 +290,13 @@ def apply(ctx):
     def keep(e):
         fields = []
         for name in dir(e):
-            if name not in ("cx", "usage"):
+            if name not in ("cx", "usage", "tokens"):
                 v = getattr(e, name)
                 fields.append("%s=%s" % (name, v() if name == "messages" else v))
         seen.append(" ".join(fields))
 `
 	for _, name := range event.Names() {
-		if name != event.Notice.Name() && !unscripted(name) {
+		if !beside(name) && !unscripted(name) {
 			src += "    on(\"" + name + "\", keep)\n"
 		}
 	}
@@ -300,7 +312,7 @@ func TestSameEventsInEveryRun(t *testing.T) {
 		p.write("home/plugins/busy.star", busy)
 		p.write("home/plugins/guard.star", "def apply(ctx):\n    on(\"agent/tool-call\", lambda c: block(\"hands off\") if \"locked.txt\" in c.paths else None)\n")
 		p.write("home/plugins/recorder.star", recorder())
-		p.scenario(twoPrompts)
+		p.scenario(strings.Replace(twoPrompts, `, call("question", question = "may I?")`, "", 1))
 		p.options.Host = host
 		e := p.start()
 		for _, prompt := range []string{"go", "once more"} {
@@ -317,6 +329,7 @@ func TestSameEventsInEveryRun(t *testing.T) {
 		}
 		for i, line := range reply.Lines {
 			line = sessionID.ReplaceAllString(line, "event=code/session-start")
+			line = elapsed.ReplaceAllString(line, "elapsed_ms")
 			reply.Lines[i] = strings.ReplaceAll(line, p.root, "ROOT")
 		}
 		return reply.Lines
@@ -331,7 +344,7 @@ func TestSameEventsInEveryRun(t *testing.T) {
 		}
 	}
 	for _, name := range event.Names() {
-		if kinds[name] == unscripted(name) && name != event.Notice.Name() {
+		if kinds[name] == (unscripted(name) || beside(name)) {
 			t.Errorf("%s was announced: %v", name, kinds[name])
 		}
 	}

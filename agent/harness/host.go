@@ -1,12 +1,17 @@
 package harness
 
 import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"starling/agent/prompt"
 	"starling/bus"
 	"starling/bus/compose"
 	"starling/bus/spec"
+	"starling/tools/dialog"
 	"starling/tools/fs"
 	"starling/trust"
 )
@@ -20,26 +25,91 @@ func hostComponent() compose.Component {
 	}
 }
 
-// hostOf is the host with its services and built-in tools.
-func hostOf(reg *spec.Registries, jail *trust.Jail, skills []prompt.Skill) compose.Component {
+// host is the host with its services and built-in tools.
+func (e *Engine) host() compose.Component {
 	c := hostComponent()
 	c.Apply = func(s *compose.Scope) error {
-		for key, registry := range reg.ByKey() {
+		for key, registry := range e.registry.ByKey() {
 			if err := s.Provide(key, registry); err != nil {
 				return err
 			}
 		}
-		files := fs.New(jail)
-		builtin := files.All()
-		if len(skills) > 0 {
-			builtin = append(builtin, prompt.SkillTool(func() []prompt.Skill { return skills }))
+		if err := s.Provide("processes", processes{e.shell}); err != nil {
+			return err
 		}
-		for _, t := range builtin {
-			compose.Register(s, reg.Tools.Slot(), "tool "+t.Name, t)
+		for _, t := range e.builtin() {
+			compose.Register(s, e.registry.Tools.Slot(), "tool "+t.Name, t)
 		}
 		return nil
 	}
 	return c
+}
+
+// builtin are the built-in tools.
+func (e *Engine) builtin() []spec.Tool {
+	o := e.options
+	files := fs.NewWith(e.jail, fs.Options{
+		Folders: e.folders, Changed: e.fileChanged, Home: resolved(o.UserHome), StateHome: resolved(o.Home), Env: e.shell.Env(),
+	})
+	all := append([]spec.Tool{e.watched(e.bash.Tool())}, files.All()...)
+	all = append(all, e.todos.Tool(), dialog.QuestionTool(e.asker()))
+	if o.Host != "terminal" {
+		// Saying is not doing: nobody looks on, so the end is an act.
+		all = append(all, dialog.FinishTool())
+	}
+	if skills := e.texts.Skills; len(skills) > 0 {
+		all = append(all, prompt.SkillTool(func() []prompt.Skill { return skills }))
+	}
+	return all
+}
+
+// openFolders opens the folders of --add-dir.
+func openFolders(o Options) ([]*trust.Jail, error) {
+	var folders []*trust.Jail
+	for _, dir := range o.AddDirs {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(o.Cwd, dir)
+		}
+		jail, err := trust.NewJail(dir)
+		if err != nil {
+			for _, open := range folders {
+				_ = open.Close() // nothing was done in it
+			}
+			return nil, fmt.Errorf("--add-dir: %w", err)
+		}
+		folders = append(folders, jail)
+	}
+	return folders, nil
+}
+
+func dirsOf(folders []*trust.Jail) []string {
+	var dirs []string
+	for _, f := range folders {
+		dirs = append(dirs, f.Dir())
+	}
+	return dirs
+}
+
+// spillFolder is a name nobody can guess, for a folder that is made when needed.
+func spillFolder() string {
+	return filepath.Join(os.TempDir(), "starling-"+rand.Text())
+}
+
+// resolved is path with its links resolved, as far as it exists.
+func resolved(path string) string {
+	if path == "" {
+		return ""
+	}
+	rest := ""
+	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return filepath.Clean(path)
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
 }
 
 // childRegistry provides a registry of the host in a shared realm, for the

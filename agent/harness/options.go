@@ -50,6 +50,13 @@ type Options struct {
 	// :MESSAGE; Continue goes on with the newest of the current folder.
 	Resume   string
 	Continue bool
+	// Mode is the permission mode: ask, auto-edit, plan or yolo; "" is ask.
+	Mode string
+	// Allow, Ask and Deny are permission rules, AllowPaths globs of paths that the
+	// safety floor lets be.
+	Allow, Ask, Deny, AllowPaths []string
+	// AddDirs are further folders that count as workspace for tools.
+	AddDirs []string
 	// LookupEnv reads a variable of the process; nil finds none.
 	LookupEnv func(name string) (string, bool)
 	// Environ is the environment of commands, NAME=VALUE; key variables in it are

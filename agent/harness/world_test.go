@@ -34,7 +34,7 @@ func newPlace(t *testing.T) *place {
 		}
 	}
 	p.options = harness.Options{
-		Home: p.home, UserHome: root, Cwd: p.ws, Host: "headless", Model: "demo",
+		Home: p.home, UserHome: root, Cwd: p.ws, Host: "headless", Model: "demo", Mode: "yolo",
 		Environ: []string{"PATH=" + os.Getenv("PATH")},
 		Notify: func(n view.Notice) {
 			p.mu.Lock()

@@ -21,6 +21,7 @@ import (
 	"starling/bus/view"
 	"starling/surfaces/headless"
 	"starling/trust"
+	"starling/trust/permit"
 )
 
 // Process is what a run needs of the process around it.
@@ -139,8 +140,10 @@ func newApp(args []string, p Process) *ucli.App {
 		ErrWriter:              p.Stderr,
 		HideHelpCommand:        true,
 		UseShortOptionHandling: true,
-		ExitErrHandler:         func(*ucli.Context, error) {}, // Main prints and maps
-		OnUsageError:           func(_ *ucli.Context, err error, _ bool) error { return err },
+		// A rule or a path may hold a comma.
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*ucli.Context, error) {}, // Main prints and maps
+		OnUsageError:              func(_ *ucli.Context, err error, _ bool) error { return err },
 		Flags: []ucli.Flag{
 			&ucli.StringFlag{Name: "print", Aliases: []string{"p"}, Usage: "run `PROMPT` once and print the answer"},
 			&ucli.StringFlag{Name: "model", Usage: "`NAME` of the model: one of models.json (starling model list), demo, or script:FILE for a scenario file"},
@@ -153,6 +156,12 @@ func newApp(args []string, p Process) *ucli.App {
 			&ucli.BoolFlag{Name: "no-context", Usage: "leave out AGENTS.md files and skills", DisableDefaultText: true},
 			&ucli.IntFlag{Name: "max-turns", Usage: "end a run after `N` turns", DefaultText: strconv.Itoa(agent.DefaultMaxTurns)},
 			&ucli.Float64Flag{Name: "max-cost", Usage: "end a run when its requests cost this many `USD`", DefaultText: "none"},
+			&ucli.StringFlag{Name: "mode", Usage: "which tool calls run unasked: ask (reads), auto-edit (edits in the workspace too), plan (reads alone) or yolo (all but the safety floor) (`MODE`)", Value: string(permit.ModeAsk)},
+			&ucli.StringSliceFlag{Name: "allow", Usage: "run calls of this `RULE` unasked, such as 'bash(go test *)' (repeatable)"},
+			&ucli.StringSliceFlag{Name: "ask", Usage: "ask before calls of this `RULE` (repeatable)"},
+			&ucli.StringSliceFlag{Name: "deny", Usage: "never run calls of this `RULE` (repeatable)"},
+			&ucli.StringSliceFlag{Name: "allow-path", Usage: "take paths of this `GLOB` off the safety floor (repeatable)"},
+			&ucli.StringSliceFlag{Name: "add-dir", Usage: "let tools work in this `FOLDER` too (repeatable)"},
 			&ucli.StringSliceFlag{Name: "plugin", Usage: "load the plugin at `PATH` too (repeatable, commas); counts as approved"},
 			&ucli.BoolFlag{Name: "no-plugins", Usage: "load no plugin but those of --plugin", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "trust-plugins", Usage: "approve the plugins and settings of this workspace for this run", DisableDefaultText: true},
@@ -200,14 +209,25 @@ func ended(args []string, flags []ucli.Flag) bool {
 	return false
 }
 
+// pluginPaths are the values of --plugin, which commas part.
+func pluginPaths(c *ucli.Context) []string {
+	var paths []string
+	for _, value := range c.StringSlice("plugin") {
+		paths = append(paths, strings.Split(value, ",")...)
+	}
+	return paths
+}
+
 func options(c *ucli.Context, p Process) (harness.Options, error) {
 	o := harness.Options{
 		Home: p.Home(), UserHome: p.UserHome, Cwd: p.Cwd,
-		Plugins: c.StringSlice("plugin"), NoPlugins: c.Bool("no-plugins"),
+		Plugins: pluginPaths(c), NoPlugins: c.Bool("no-plugins"),
 		TrustPlugins: c.Bool("trust-plugins"), TrustEdits: c.Bool("trust-edits"),
 		Model: c.String("model"), Think: c.String("think"), MaxTurns: c.Int("max-turns"), MaxCost: c.Float64("max-cost"),
 		Resume: c.String("resume"), Continue: c.Bool("continue"),
 		System: c.String("system"), AppendSystem: c.String("append-system"), NoContext: c.Bool("no-context"),
+		Mode: c.String("mode"), Allow: c.StringSlice("allow"), Ask: c.StringSlice("ask"), Deny: c.StringSlice("deny"),
+		AllowPaths: c.StringSlice("allow-path"), AddDirs: c.StringSlice("add-dir"),
 		LookupEnv: p.LookupEnv, Environ: p.Environ,
 	}
 	if given := c.String("trust-digest"); c.IsSet("trust-digest") {

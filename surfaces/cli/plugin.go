@@ -137,7 +137,7 @@ func printDigest(p Process) error {
 
 func printGraph(c *ucli.Context, p Process) error {
 	o := pluginOptions(p)
-	o.TrustPlugins, o.Plugins = c.Bool("trust-plugins"), c.StringSlice("plugin")
+	o.TrustPlugins, o.Plugins = c.Bool("trust-plugins"), pluginPaths(c)
 	listing, err := harness.ListPlugins(c.Context, o)
 	if err != nil {
 		return exit{headless.ExitUsage, err}
