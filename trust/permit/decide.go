@@ -145,10 +145,7 @@ func (j *judge) meetsCommand(r Rule) fit {
 	if j.c.Command == nil {
 		return maybe
 	}
-	best := no
-	if j.c.Command.Unread != "" {
-		best = maybe
-	}
+	best := no // what was not read is the floor's affair
 	for _, part := range j.c.Command.Parts {
 		best = max(best, r.meetsPart(j.pl, part))
 	}
