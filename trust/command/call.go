@@ -62,6 +62,10 @@ func (r *reader) run(st *state, args []value, how argv) {
 		return
 	}
 	defer r.leave()
+	if r.judged++; r.judged > maxJudged {
+		r.unread("it has more than %d commands", maxJudged)
+		return
+	}
 	c := &command{r: r, st: st, args: args, how: how, part: how.part, known: true}
 	for _, v := range args {
 		c.known = c.known && v.known

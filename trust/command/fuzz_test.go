@@ -142,6 +142,10 @@ func TestBounds(t *testing.T) {
 		"pipes":         strings.Repeat("a|", n/2) + "a",
 		"wrappers":      strings.Repeat("env ", n/4) + "a",
 		"many":          strings.Repeat("a;", n/2),
+		"find in find":  strings.Repeat("find -exec ", n/12) + "a",
+		"parallel":      strings.Repeat("parallel ", n/10) + "a",
+		"elif":          "if a; then b; " + strings.Repeat("elif a; then b; ", n/20) + "fi",
+		"words as code": "x " + strings.Repeat("find sh ", n/10),
 		"functions":     strings.Repeat("f()", n/3) + "a",
 	} {
 		if got := command.Read(line, shop); got.Unread == "" || got.PathsKnown {

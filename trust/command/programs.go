@@ -34,8 +34,8 @@ func (c *command) finder() {
 		r.whole = false
 	}
 	runs := false
-	for j, v := range tests {
-		switch v.text {
+	for j := 0; j < len(tests); j++ {
+		switch v := tests[j]; v.text {
 		case "-exec", "-execdir", "-ok", "-okdir":
 			end := j + 1
 			for end < len(tests) && !tests[end].is(";") && !tests[end].is("+") {
@@ -47,6 +47,7 @@ func (c *command) finder() {
 			runs = true
 			c.set(spec.RiskRead, !c.ours(), "looks for files and runs a command on them, which is judged by itself")
 			c.each(tests[j+1:end], starts, narrow, v.text)
+			j = end
 		case "-delete":
 			c.set(spec.RiskDestructive, false, "it removes files")
 			c.removeFound(starts, narrow && !links)

@@ -19,6 +19,9 @@ const (
 	maxNodes = 400      // statements, one in another
 	maxTree  = 1200     // nodes of the syntax tree, one in another
 	maxParts = 2000
+	// maxJudged are lists of words judged as commands: the parts, and the words
+	// of programs that may run them.
+	maxJudged = 6000
 )
 
 // Read reads a line for bash. It runs nothing and opens nothing; it follows the
@@ -34,7 +37,7 @@ func Read(line string, at Setting) Reading {
 		at: at, out: Reading{Line: line, Risk: spec.RiskRead}, whole: true,
 		folders: trust.Folders{Workspace: at.Workspace, Home: at.Home},
 		paths:   map[string]bool{}, fetched: map[string]bool{}, tainted: map[string]bool{},
-		defined: map[string]bool{}, assigned: map[string]bool{},
+		found: map[string]bool{}, floor: map[string]string{}, defined: map[string]bool{}, assigned: map[string]bool{},
 	}
 	r.lineOf(line, &state{dir: filepath.Clean(at.Dir), vars: map[string]string{}, funcs: map[string]bool{}})
 	return r.finish()
@@ -49,8 +52,12 @@ type reader struct {
 	notes   []note // one for each part
 	depth   int
 	nodes   int
+	judged  int
 	paths   map[string]bool // absolute
 	whole   bool            // no path is missing in paths
+
+	found map[string]bool   // findings
+	floor map[string]string // what trust.FloorPath said
 
 	fetched  map[string]bool // files the line downloads
 	tainted  map[string]bool // variables that hold something downloaded
@@ -177,8 +184,16 @@ func (r *reader) add(p Part, n note) int {
 	return len(r.out.Parts) - 1
 }
 
+// find notes a finding, the same one once.
 func (r *reader) find(f Finding) {
 	slices.Sort(f.Paths)
+	if f.Loss == nil {
+		key := fmt.Sprint(f.Part, f.Why)
+		if r.found[key] {
+			return
+		}
+		r.found[key] = true
+	}
 	r.out.Floor = append(r.out.Floor, f)
 }
 

@@ -199,11 +199,13 @@ func (c *command) mentioned() {
 	if c.how.floor {
 		return
 	}
+	guesses := 0
 	for i, v := range c.args[1:] {
 		if !v.known || v.text == "" || strings.HasPrefix(v.text, "-") && !strings.Contains(v.text, "=") {
 			continue
 		}
-		if alsoRuns[baseName(v.text)] && i+2 < len(c.args) {
+		if alsoRuns[baseName(v.text)] && i+2 < len(c.args) && guesses < maxGuesses {
+			guesses++
 			r.guess(c.child(), c.args[i+1:], c.part)
 		}
 		text := v.text
@@ -214,7 +216,7 @@ func (c *command) mentioned() {
 			continue
 		}
 		for _, abs := range r.places(c.st, text) {
-			if why := trust.FloorPath(r.folders, r.at.StateHome, abs); why != "" && !strings.HasPrefix(why, "it belongs to the system") {
+			if why := r.floorPath(abs); why != "" && !strings.HasPrefix(why, "it belongs to the system") {
 				r.find(Finding{Part: c.part, Why: "it may write " + r.relative(abs) + ": " + why, Paths: []string{abs}})
 			}
 		}
@@ -229,6 +231,9 @@ func (r *reader) guess(st *state, args []value, part int) {
 	r.run(st, args, argv{floor: true, part: part})
 	r.guessing = was
 }
+
+// maxGuesses are the words of one program that are tried as the name of another.
+const maxGuesses = 6
 
 // alsoRuns are programs that are looked for among the words of others.
 var alsoRuns = set("rm shred dd find sh bash mkfs git")

@@ -241,8 +241,11 @@ func (c *command) parallel(rest []value) {
 		return
 	}
 	c.r.unread("parallel makes lines for a shell of its input")
-	c.r.run(c.child(), filled(template, "{}"), argv{floor: true, part: c.part})
-	c.r.run(c.child(), filled(template, ""), argv{floor: true, part: c.part})
+	mark := "{}"
+	if !slices.ContainsFunc(template, func(v value) bool { return strings.Contains(v.text, mark) }) {
+		mark = ""
+	}
+	c.r.run(c.child(), filled(template, mark), argv{floor: true, part: c.part})
 }
 
 // wrapped finds the first word of the wrapped command. false: nobody can tell.

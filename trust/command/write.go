@@ -97,9 +97,19 @@ func (r *reader) writeFloor(abs string, part int) {
 	if strings.HasPrefix(abs, "/dev/") {
 		return
 	}
-	if why := trust.FloorPath(r.folders, r.at.StateHome, abs); why != "" {
+	if why := r.floorPath(abs); why != "" {
 		r.find(Finding{Part: part, Why: "it writes " + r.relative(abs) + ": " + why, Paths: []string{abs}})
 	}
+}
+
+// floorPath is trust.FloorPath, asked once for each path.
+func (r *reader) floorPath(abs string) string {
+	why, ok := r.floor[abs]
+	if !ok {
+		why = trust.FloorPath(r.folders, r.at.StateHome, abs)
+		r.floor[abs] = why
+	}
+	return why
 }
 
 func (r *reader) readFloor(abs string, part int) {
