@@ -25,6 +25,7 @@ type blob struct {
 	hash hash.Hash
 	size int64
 	max  int64
+	err  error // why it refused to be written
 }
 
 func (s *Store) newBlob(limit int64) (*blob, error) {
@@ -39,14 +40,15 @@ func (s *Store) newBlob(limit int64) (*blob, error) {
 }
 
 // Write refuses what goes beyond the bound.
-func (b *blob) Write(p []byte) (int, error) {
+func (b *blob) Write(p []byte) (n int, err error) {
+	defer func() { b.err = errors.Join(b.err, err) }()
 	if b.size+int64(len(p)) > b.max {
 		return 0, &TooMuchError{Bytes: b.max}
 	}
 	if err := b.s.failing("write"); err != nil {
 		return 0, err
 	}
-	n, err := b.file.Write(p)
+	n, err = b.file.Write(p)
 	b.hash.Write(p[:n])
 	b.size += int64(n)
 	return n, err

@@ -30,6 +30,8 @@ type Snapshot struct {
 	Dirs      []Folder  `json:"dirs,omitempty"`
 	Files     []File    `json:"files,omitempty"` // sorted by path
 	Repos     []Repo    `json:"repos,omitempty"` // sorted by folder
+	// Stake is what was at stake: whether the command was worth a question.
+	Stake Stake `json:"stake"`
 	// Left are files that would have been held without a question and were too
 	// large or too many.
 	Left int `json:"left,omitempty"`
@@ -281,13 +283,25 @@ func decode(data []byte) (*Snapshot, error) {
 			return nil, fmt.Errorf("malformed: repository %q", r.Dir)
 		}
 		for _, e := range r.Index {
-			if !filepath.IsLocal(string(e.Path)) || bad(e.Digest) || !e.Gone && !e.Intent && !isHex(e.Object, len(e.Object)) {
+			if !filepath.IsLocal(string(e.Path)) || bad(e.Digest) || !e.Gone && !e.Intent && !(isHex(e.Object, len(e.Object)) && isMode(e.Mode)) {
 				return nil, fmt.Errorf("malformed: staged entry %q", e.Path)
+			}
+		}
+		for _, e := range r.Stash {
+			if !isHex(e.Commit, len(e.Commit)) {
+				return nil, fmt.Errorf("malformed: stash entry %q", e.Message)
+			}
+		}
+		for _, ref := range r.Refs {
+			if !isHex(ref.Commit, len(ref.Commit)) || ref.Name != "" && !strings.HasPrefix(string(ref.Name), "refs/") {
+				return nil, fmt.Errorf("malformed: ref %q", ref.Name)
 			}
 		}
 	}
 	return &snap, nil
 }
+
+func isMode(text string) bool { return len(text) == 6 && strings.Trim(text, "01234567") == "" }
 
 func isHex(text string, digits int) bool {
 	return len(text) == digits && digits > 0 && strings.Trim(text, "0123456789abcdef") == ""

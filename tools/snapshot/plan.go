@@ -97,9 +97,7 @@ func (s *Store) plan(ctx context.Context, losses []command.Loss) (*plan, error) 
 		if l.Dir == "" {
 			l.Dir = s.Workspace
 		}
-		if real, err := filepath.EvalSymlinks(l.Dir); err == nil {
-			l.Dir = real
-		}
+		l.Dir = standingFolder(l.Dir)
 		if err := p.loss(ctx, l); err != nil {
 			return nil, err
 		}
@@ -153,6 +151,21 @@ func (p *plan) loss(ctx context.Context, l command.Loss) error {
 		p.request(dir, one)
 	}
 	return nil
+}
+
+// standingFolder is a folder, or the nearest one above it: the line may make it
+// first.
+func standingFolder(dir string) string {
+	for {
+		real, err := filepath.EvalSymlinks(dir)
+		if info, stat := os.Stat(dir); err == nil && stat == nil && info.IsDir() {
+			return real
+		}
+		if dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // at makes the name of a loss absolute and follows the links above it.

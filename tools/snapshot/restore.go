@@ -23,7 +23,7 @@ const (
 	Restored State = "restored"
 	Same     State = "already there"
 	Removed  State = "removed"    // it was deleted when the snapshot was taken
-	Kept     State = "left alone" // git's own file differs now
+	Kept     State = "left alone" // of a repository that stands and differs
 	Failed   State = "not restored"
 )
 
@@ -88,10 +88,11 @@ func (s *Store) Restore(ctx context.Context, ref string, o RestoreOptions) (*Rep
 	if o.To != "" {
 		return report, s.writeBelow(ctx, snap, o.To, report)
 	}
-	if err := s.holdFirst(ctx, snap, report); err != nil {
+	r := &restorer{s: s, snap: snap, report: report}
+	r.look()
+	if err := r.holdFirst(ctx); err != nil {
 		return report, err
 	}
-	r := &restorer{s: s, snap: snap, report: report}
 	if r.git, err = s.git(); err != nil && len(snap.Repos) > 0 {
 		return report, err
 	}
@@ -133,7 +134,8 @@ func (s *Store) choose(snap *Snapshot, paths []string) error {
 }
 
 // holdFirst takes a snapshot of everything the restore would change.
-func (s *Store) holdFirst(ctx context.Context, snap *Snapshot, report *Report) error {
+func (r *restorer) holdFirst(ctx context.Context) error {
+	s, snap := r.s, r.snap
 	byTop := map[string][]string{}
 	changes := map[string]bool{}
 	add := func(path string) {
@@ -144,14 +146,14 @@ func (s *Store) holdFirst(ctx context.Context, snap *Snapshot, report *Report) e
 		byTop[dir] = append(byTop[dir], path)
 	}
 	for _, f := range snap.Files {
-		if !own(f) && !same(f) {
-			add(string(f.Path))
-			changes[string(f.Path)] = true
+		if path := string(f.Path); !r.repositories.has(path) && !r.taken.has(path) && !same(f) {
+			add(path)
+			changes[path] = true
 		}
 	}
-	for _, r := range snap.Repos {
-		for _, e := range r.Index {
-			add(filepath.Join(string(r.Dir), string(e.Path)))
+	for _, repo := range snap.Repos {
+		for _, e := range repo.Index {
+			add(filepath.Join(string(repo.Dir), string(e.Path)))
 		}
 	}
 	var losses []command.Loss
@@ -183,7 +185,7 @@ func (s *Store) holdFirst(ctx context.Context, snap *Snapshot, report *Report) e
 	}
 	before, err := s.write(ctx, p, "starling session restore "+snap.ID)
 	if before != nil && err == nil {
-		report.Before = before.ID
+		r.report.Before = before.ID
 	}
 	return err
 }
@@ -223,6 +225,39 @@ type restorer struct {
 	git    *git
 	snap   *Snapshot
 	report *Report
+	// repositories are the folders of git that are held whole, and taken those
+	// that belong to another working tree now.
+	repositories, taken places
+}
+
+// places are folders and single files.
+type places []string
+
+func (p places) has(path string) bool {
+	return slices.ContainsFunc(p, func(place string) bool { return below(path, place) })
+}
+
+var errTaken = errors.New("another working tree has its place in the repository now; use --to DIR")
+
+// look finds the repositories among the files.
+func (r *restorer) look() {
+	for _, f := range r.snap.Files {
+		path := string(f.Path)
+		switch base := filepath.Base(path); {
+		case base == ".git":
+			r.repositories = append(r.repositories, path)
+		case base == "HEAD" && own(f) && filepath.Base(filepath.Dir(path)) != "logs":
+			r.repositories = append(r.repositories, filepath.Dir(path))
+		case base == "gitdir" && own(f) && !same(f):
+			if _, err := os.Lstat(path); err != nil {
+				continue
+			}
+			r.taken = append(r.taken, filepath.Dir(path))
+			if pointer, err := os.ReadFile(r.s.blobPath(f.Digest)); err == nil {
+				r.taken = append(r.taken, strings.TrimSuffix(string(pointer), "\n"))
+			}
+		}
+	}
 }
 
 func (r *restorer) all(ctx context.Context) error {
@@ -265,7 +300,11 @@ func (r *restorer) file(f File) {
 		return
 	}
 	path := string(f.Path)
-	if _, err := os.Lstat(path); err == nil && own(f) {
+	switch _, err := os.Lstat(path); {
+	case r.taken.has(path):
+		r.report.failed("file", f.Path, errTaken)
+		return
+	case err == nil && r.repositories.has(path):
 		// Parts of two repositories make none.
 		r.report.add("file", f.Path, Kept, "")
 		return

@@ -22,7 +22,8 @@ import (
 )
 
 // Take holds what the losses would discard. When it returns a snapshot, all of it
-// is on disk for good; nil means that there was nothing to hold. An error means
+// is on disk for good, and its Stake says whether to ask; nil means that there was
+// nothing to hold. An error means
 // that it cannot be held, and the command must not run; a *TooMuchError says that
 // it is too large. why is the command, for people.
 func (s *Store) Take(ctx context.Context, losses []command.Loss, why string) (*Snapshot, error) {
@@ -41,7 +42,7 @@ func (s *Store) write(ctx context.Context, p *plan, why string) (*Snapshot, erro
 	if p.stake == Nothing {
 		return nil, nil
 	}
-	snap := &Snapshot{Version: version, Workspace: Name(s.Workspace), Why: Name(why)}
+	snap := &Snapshot{Version: version, Workspace: Name(s.Workspace), Why: Name(why), Stake: p.stake}
 	if err := p.list(snap); err != nil {
 		return nil, err
 	}
@@ -244,6 +245,9 @@ func (s *Store) storeRepo(ctx context.Context, p *plan, r *Repo) error {
 		return err
 	}
 	err = p.git.stream(ctx, string(r.Dir), strings.NewReader(in.String()), b, "pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset")
+	if b.err != nil {
+		err = b.err // git only says that nobody reads on
+	}
 	if err != nil {
 		b.drop()
 		return fmt.Errorf("commits of %s: %w", r.Dir, err)
