@@ -3,7 +3,6 @@ package ignore
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -260,7 +259,7 @@ func FuzzPattern(f *testing.F) {
 		(*Rules)(nil).With("", []byte(text)).Ignored(path, false)
 		if g, err := CompileGlob(text); err == nil && !strings.ContainsAny(text, `*?[]\{}!`) && !strings.HasSuffix(text, "/") && !strings.Contains(text, "/") {
 			if !g.Match(text, false) {
-				t.Fatal(fmt.Sprintf("%q does not match itself", text))
+				t.Fatalf("%q does not match itself", text)
 			}
 		}
 	})
