@@ -106,6 +106,7 @@ func (b bench) against(yardstick string, rounds int) ([]group, func(), error) {
 	for _, name := range []string{"floor", "mockmodel"} {
 		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(b.work, name), ".")
 		build.Dir = filepath.Join(yardstick, name)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does for starling
 		if out, err := build.CombinedOutput(); err != nil {
 			return nil, nil, fmt.Errorf("build of %s in the yardstick: %w\n%s", name, err, out)
 		}
