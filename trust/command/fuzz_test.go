@@ -145,12 +145,14 @@ func TestBounds(t *testing.T) {
 		"find in find":  strings.Repeat("find -exec ", n/12) + "a",
 		"parallel":      strings.Repeat("parallel ", n/10) + "a",
 		"elif":          "if a; then b; " + strings.Repeat("elif a; then b; ", n/20) + "fi",
-		"words as code": "x " + strings.Repeat("find sh ", n/10),
 		"functions":     strings.Repeat("f()", n/3) + "a",
 	} {
 		if got := command.Read(line, shop); got.Unread == "" || got.PathsKnown {
 			t.Errorf("%s: it was read whole", name)
 		}
+	}
+	if got := command.Read("x "+strings.Repeat("find sh rm a ", n/20), shop); len(got.Parts) != 1 || got.PathsKnown {
+		t.Errorf("words that may be commands: %d parts", len(got.Parts))
 	}
 	if got := command.Read("{"+strings.Repeat("a,b}{", 200)+"c}", shop); len(got.Parts) != 1 || got.PathsKnown {
 		t.Errorf("braces without end: %d parts", len(got.Parts))

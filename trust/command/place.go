@@ -57,12 +57,11 @@ func (r *reader) placesOf(st *state, name string, last bool) []string {
 	if name == "" || strings.IndexByte(name, 0) >= 0 {
 		return nil
 	}
-	dirs := []string{""}
-	if !strings.HasPrefix(name, "/") {
-		dirs = st.dirs()
+	if strings.HasPrefix(name, "/") {
+		return []string{r.resolve(name, last)}
 	}
 	var out []string
-	for _, dir := range dirs {
+	for _, dir := range st.dirs() {
 		p := r.resolve(dir+"/"+name, last)
 		if !slices.Contains(out, p) {
 			out = append(out, p)

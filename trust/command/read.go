@@ -37,7 +37,7 @@ func Read(line string, at Setting) Reading {
 		at: at, out: Reading{Line: line, Risk: spec.RiskRead}, whole: true,
 		folders: trust.Folders{Workspace: at.Workspace, Home: at.Home},
 		paths:   map[string]bool{}, fetched: map[string]bool{}, tainted: map[string]bool{},
-		found: map[string]bool{}, floor: map[string]string{}, defined: map[string]bool{}, assigned: map[string]bool{},
+		found: map[string]bool{}, floor: map[string]string{}, secret: map[string]string{}, defined: map[string]bool{}, assigned: map[string]bool{},
 	}
 	r.lineOf(line, &state{dir: filepath.Clean(at.Dir), vars: map[string]string{}, funcs: map[string]bool{}})
 	return r.finish()
@@ -58,6 +58,8 @@ type reader struct {
 
 	found map[string]bool   // findings
 	floor map[string]string // what trust.FloorPath said
+	// secret is what trust.CredentialPath said.
+	secret map[string]string
 
 	fetched  map[string]bool // files the line downloads
 	tainted  map[string]bool // variables that hold something downloaded

@@ -3,8 +3,6 @@ package command
 import (
 	"slices"
 	"strings"
-
-	"starling/trust"
 )
 
 // reading notes the files a reading command is given, and whether it is so
@@ -74,7 +72,7 @@ func (c *command) readGlob(v value) {
 	r := c.r
 	for _, folder := range r.globFolder(v, c.st) {
 		for _, name := range []string{"id_x", "credentials", "config"} {
-			if c.name != "ls" && c.name != "stat" && trust.CredentialPath(r.folders, folder+"/"+name) != "" {
+			if c.name != "ls" && c.name != "stat" && r.keys(folder+"/"+name) != "" {
 				r.find(Finding{Part: c.part, Why: "it reads files of a folder that holds keys (" + r.relative(folder) + ")", Paths: []string{folder}})
 				return
 			}
@@ -274,7 +272,7 @@ func (c *command) credential(text string) {
 		text = r.home() + "/" + rest
 	}
 	for _, abs := range r.places(c.st, text) {
-		if why := trust.CredentialPath(r.folders, abs); why != "" {
+		if why := r.keys(abs); why != "" {
 			r.find(Finding{Part: c.part, Why: "it names " + r.relative(abs) + ": " + why, Paths: []string{abs}})
 			r.whole = false
 			return

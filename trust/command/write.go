@@ -112,8 +112,18 @@ func (r *reader) floorPath(abs string) string {
 	return why
 }
 
+// keys is trust.CredentialPath, asked once for each path.
+func (r *reader) keys(abs string) string {
+	why, ok := r.secret[abs]
+	if !ok {
+		why = trust.CredentialPath(r.folders, abs)
+		r.secret[abs] = why
+	}
+	return why
+}
+
 func (r *reader) readFloor(abs string, part int) {
-	if why := trust.CredentialPath(r.folders, abs); why != "" {
+	if why := r.keys(abs); why != "" {
 		r.find(Finding{Part: part, Why: "it reads " + r.relative(abs) + ": " + why, Paths: []string{abs}})
 	}
 	if why := device(abs); why != "" {
@@ -208,11 +218,11 @@ func (c *command) remove(targets []value, recursive, forced, loses bool) {
 		loss.Names = append(loss.Names, at...)
 	}
 	if loses && (len(loss.Names) > 0 || len(loss.Kinds) > 1) {
-		what := r.list(loss.Names)
-		if what == "" {
-			what = "what nobody knows beforehand"
+		words := make([]string, len(targets))
+		for i, v := range targets {
+			words[i] = v.src
 		}
-		r.lossOf(true, c.part, loss, what+" is removed")
+		r.lossOf(true, c.part, loss, "it removes "+clip(strings.Join(words, " ")))
 	}
 }
 
