@@ -37,7 +37,6 @@ type judge struct {
 }
 
 func (j *judge) decide(plugins Verdicts) Decision {
-	j.floor = floorOf(j.c, j.p, j.pl)
 	denied, asked := j.strict()
 	if denied != nil {
 		return Decision{Effect: Deny, By: by(*denied), Reasons: []string{said(*denied)}, Hint: takeBack(*denied)}
@@ -48,6 +47,7 @@ func (j *judge) decide(plugins Verdicts) Decision {
 			Hint: "run without --mode plan",
 		}
 	}
+	j.floor = floorOf(j.c, j.p, j.pl) // last: it may look for work to lose
 	var d Decision
 	switch {
 	case j.floor.asks():

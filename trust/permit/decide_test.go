@@ -96,6 +96,10 @@ func TestFloor(t *testing.T) {
 		{"the system", on("write", spec.RiskChange, "/etc/hosts"), nil, true, "start with --allow-path /etc/hosts", ""},
 		{"a key, read", on("read", spec.RiskRead, "/h/.ssh/id_ed25519"), nil, true, "start with --allow-path '~/.ssh/id_ed25519'", "reads /h/.ssh/id_ed25519"},
 		{"a key, opened", on("read", spec.RiskRead, "/h/.ssh/config"), []string{"~/.ssh/config"}, false, "", ""},
+		{"a search through the home", on("grep", spec.RiskRead, "/h"), nil, true, "", "keys among it"},
+		{"a search through everything", on("grep", spec.RiskRead, "/"), nil, true, "", "keys among it"},
+		{"a search through keys", on("grep", spec.RiskRead, "/h/.ssh"), nil, true, "start with --allow-path '~/.ssh'", "a folder that holds keys"},
+		{"a search in the workspace", on("grep", spec.RiskRead, "."), nil, false, "", ""},
 		{"a tool that says it reads", permit.Call{Tool: "look", ReadOnly: true, Risk: spec.RiskChange, Paths: []string{".envrc"}}, nil, true, "start with --allow-path .envrc", ""},
 		{"memory", on("memory_save", spec.RiskChange, ".starling/memory/a.md"), nil, false, "", ""},
 		{"memory, beside it", on("memory_save", spec.RiskChange, ".starling/hooks.json"), nil, true, "start with --allow-path .starling/hooks.json", ""},
@@ -111,7 +115,7 @@ func TestFloor(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, mode := range []permit.Mode{permit.ModeAsk, permit.ModeAutoEdit, permit.ModeYolo} {
 				for _, v := range []permit.Verdicts{nil, says(bus.Allow), says(bus.NoOpinion)} {
-					p := policy(t, mode, "allow *", "allow "+c.call.Tool, "allow read(~/.ssh/*)", "allow write(~/**)", "allow write(/etc/*)")
+					p := policy(t, mode, "allow *", "allow "+c.call.Tool, "allow read(~/.ssh/*)", "allow grep(~/.ssh)", "allow write(~/**)", "allow write(/etc/*)")
 					p.AllowPaths = c.open
 					d := permit.Decide(c.call, p, v)
 					if d.Floor != c.asks || (d.Effect == permit.Ask) != c.asks || c.asks && (len(d.Always) > 0 || d.By != "floor") {

@@ -73,10 +73,7 @@ func (f *floor) ofFinding(finding command.Finding, p Policy, pl places) {
 func (f *floor) ofPaths(c Call, p Policy, pl places) {
 	f.lossOnly = false
 	for _, abs := range pl.absAll(c.Paths) {
-		why := trust.CredentialPath(p.At, abs)
-		if why != "" {
-			why = "reads " + display(pl, abs) + ": " + why
-		}
+		why := keysIn(c, p.At, pl, abs)
 		if change := trust.FloorPath(p.At, p.StateHome, abs); change != "" && !readsOnly(c) && !notes(c, pl, abs) {
 			why = "changes " + display(pl, abs) + ": " + change
 		}
@@ -86,6 +83,25 @@ func (f *floor) ofPaths(c Call, p Policy, pl places) {
 		f.add(why)
 		f.paths = append(f.paths, abs)
 	}
+}
+
+// keysIn says which keys a call would read at a path; "" for none.
+func keysIn(c Call, at trust.Folders, pl places, abs string) string {
+	if why := trust.CredentialPath(at, abs); why != "" {
+		return "reads " + display(pl, abs) + ": " + why
+	}
+	if c.Tool != "grep" { // of the tools that look below a folder the one that shows contents
+		return ""
+	}
+	if at.Home != "" && trust.Below(at.Home, abs) && !pl.inside(abs) {
+		return "looks through the home directory, keys among it"
+	}
+	for _, name := range []string{"id_x", "credentials", "config", "hosts.yml"} {
+		if trust.CredentialPath(at, abs+"/"+name) != "" {
+			return "looks through " + display(pl, abs) + ", a folder that holds keys"
+		}
+	}
+	return ""
 }
 
 // readsOnly tells whether a call changes nothing. A tool that only reads by its
@@ -120,7 +136,7 @@ func (p Policy) opens(pl places, abs string) bool {
 // workspace or from "~/" or "/". Errors say what to write.
 func CheckAllowPath(glob string) error {
 	if err := trust.CheckPathPattern(glob); err != nil {
-		return fmt.Errorf("--allow-path %q: %w; write a path, as in --allow-path '.github/workflows/*.yml'", clip(glob), err)
+		return fmt.Errorf("path %q: %w; write a path, as in --allow-path '.github/workflows/*.yml'", clip(glob), err)
 	}
 	return nil
 }
