@@ -90,9 +90,16 @@ func TestService(t *testing.T) {
 		}
 		l.settle()
 	}
+	// Where nothing shows surfaces, a plugin that uses the service goes on.
 	l.spec.Serve(nil)
-	if _, err := l.spec.Call(own, "list", nil, nil); err == nil || len(l.spec.Methods()) != 0 {
-		t.Errorf("without a service: %v", err)
+	if got, err := l.spec.Call(own, "list", nil, nil); err != nil || len(got.([]any)) != 0 {
+		t.Errorf("without a service: %v, %v", got, err)
+	}
+	if got, err := l.spec.Call(own, "tree", []any{"p", "board"}, nil); err != nil || got != nil {
+		t.Errorf("without a service: %v, %v", got, err)
+	}
+	if _, err := l.spec.Call(own, "trees", nil, nil); err == nil {
+		t.Error("an unknown method was taken")
 	}
 }
 

@@ -2,9 +2,9 @@ package spec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"sync"
 
 	"starling/bus"
@@ -164,19 +164,23 @@ func (s *Surfaces) Service() Service {
 	return s.service
 }
 
-// Methods returns those of the service.
-func (s *Surfaces) Methods() []string {
-	if service := s.Service(); service != nil {
-		return service.Methods()
-	}
-	return nil
-}
+// surfaceMethods are those of the service, which is there in every mode.
+var surfaceMethods = []string{"list", "send", "tree"}
 
-// Call runs one method of the service.
+// Methods returns those of the service.
+func (s *Surfaces) Methods() []string { return slices.Clone(surfaceMethods) }
+
+// Call runs one method of the service. Where nothing shows surfaces there are none to
+// list, and what is sent is lost.
 func (s *Surfaces) Call(ctx context.Context, method string, args []any, kwargs map[string]any) (any, error) {
 	service := s.Service()
-	if service == nil {
-		return nil, errors.New("nothing shows surfaces here")
+	switch {
+	case service != nil:
+		return service.Call(ctx, method, args, kwargs)
+	case !slices.Contains(surfaceMethods, method):
+		return nil, fmt.Errorf("there is no method %q; it is list, send or tree", method)
+	case method == "list":
+		return []any{}, nil
 	}
-	return service.Call(ctx, method, args, kwargs)
+	return nil, nil
 }

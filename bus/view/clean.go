@@ -78,22 +78,16 @@ func sequence(s string) int {
 		body = s[1:]
 	case strings.HasPrefix(s, "\u009b"): // CSI as C1
 		return 2 + csi(s[2:])
+	case len(s) > 1 && s[0] == 0xc2 && strings.IndexByte("\x90\x98\x9d\x9e\x9f", s[1]) >= 0: // DCS, SOS, OSC, PM, APC as C1
+		return 2 + controlString(s[2:])
 	default:
 		return 0
 	}
 	switch body[0] {
 	case '[':
 		return 2 + csi(body[1:])
-	case ']', 'P', 'X', '^', '_': // OSC, DCS, SOS, PM, APC: up to BEL or ST
-		for i := 1; i < len(body); i++ {
-			if body[i] == '\a' {
-				return 1 + i + 1
-			}
-			if body[i] == 0x1b && i+1 < len(body) && body[i+1] == '\\' {
-				return 1 + i + 2
-			}
-		}
-		return len(s)
+	case ']', 'P', 'X', '^', '_': // OSC, DCS, SOS, PM, APC
+		return 2 + controlString(body[1:])
 	}
 	// Any other: intermediates, then one final byte.
 	for i := 0; i < len(body); i++ {
@@ -102,6 +96,19 @@ func sequence(s string) int {
 		}
 		if body[i] < 0x20 || body[i] > 0x7e {
 			return 1 + i
+		}
+	}
+	return len(s)
+}
+
+// controlString returns the length of a string up to BEL or ST, which may be a C1.
+func controlString(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\a':
+			return i + 1
+		case strings.HasPrefix(s[i:], "\x1b\\"), strings.HasPrefix(s[i:], "\u009c"):
+			return i + 2
 		}
 	}
 	return len(s)
