@@ -160,6 +160,8 @@ func TestRulesOfOtherTools(t *testing.T) {
 		{"another tool", on("write", spec.RiskChange, "src/a"), "edit(src/**)", permit.Ask, permit.Allow},
 		{"up", on("edit", spec.RiskChange, "/x"), "edit(**)", permit.Ask, permit.Allow},
 		{"every file", on("edit", spec.RiskChange, "a"), "edit", permit.Allow, permit.Deny},
+		{"no file", on("edit", spec.RiskChange), "edit", permit.Allow, permit.Deny},
+		{"no file, some allowed", on("edit", spec.RiskChange), "edit(src/**)", permit.Ask, permit.Allow},
 		{"every file, outside", on("edit", spec.RiskChange, "/x/a"), "edit", permit.Ask, permit.Deny},
 		{"every file, unknown", unknown, "edit", permit.Ask, permit.Deny},
 		{"a file outside", on("edit", spec.RiskChange, "/x/a"), "edit(/x/*)", permit.Allow, permit.Deny},

@@ -179,6 +179,9 @@ func (j *judge) allowed() (first *Listed) {
 				return l
 			}
 		case ofPaths:
+			if len(paths) == 0 && first == nil && l.Rule.pattern == "" {
+				first = l
+			}
 			for n, abs := range paths {
 				if l.Rule.allowsPath(j.pl, abs) {
 					covered[n] = true
