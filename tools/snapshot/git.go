@@ -173,6 +173,18 @@ func pointed(top string) string {
 	return filepath.Clean(dir)
 }
 
+// gitFolder is the folder of git that is a working tree's own.
+func gitFolder(top string) string {
+	if dir := pointed(top); dir != "" {
+		return dir
+	}
+	return filepath.Join(top, ".git")
+}
+
+// pending are files of git that say which merge goes on. They mean something only
+// on the commit where it began.
+var pending = []string{"MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD"}
+
 func below(path, dir string) bool {
 	if path == dir || dir == "/" {
 		return true

@@ -89,11 +89,11 @@ func (s *Store) Restore(ctx context.Context, ref string, o RestoreOptions) (*Rep
 		return report, s.writeBelow(ctx, snap, o.To, report)
 	}
 	r := &restorer{s: s, snap: snap, report: report}
-	r.look()
-	if err := r.holdFirst(ctx); err != nil {
+	if r.git, err = s.git(); err != nil && len(snap.Repos) > 0 {
 		return report, err
 	}
-	if r.git, err = s.git(); err != nil && len(snap.Repos) > 0 {
+	r.look(ctx)
+	if err := r.holdFirst(ctx); err != nil {
 		return report, err
 	}
 	return report, r.all(ctx)
@@ -206,6 +206,8 @@ func same(f File) bool {
 	switch {
 	case err != nil:
 		return f.Kind == Gone && gone(err)
+	case f.Kind == Gone:
+		return info.IsDir()
 	case f.Kind == Link:
 		target, err := os.Readlink(string(f.Path))
 		return err == nil && target == string(f.Target)
@@ -228,6 +230,8 @@ type restorer struct {
 	// repositories are the folders of git that are held whole, and taken those
 	// that belong to another working tree now.
 	repositories, taken places
+	// elsewhere are files of merges that began on another commit.
+	elsewhere places
 }
 
 // places are folders and single files.
@@ -239,8 +243,19 @@ func (p places) has(path string) bool {
 
 var errTaken = errors.New("another working tree has its place in the repository now; use --to DIR")
 
-// look finds the repositories among the files.
-func (r *restorer) look() {
+// look finds the repositories among the files, and what must not be touched.
+func (r *restorer) look(ctx context.Context) {
+	for _, repo := range r.snap.Repos {
+		dir := string(repo.Dir)
+		if !isTop(dir) {
+			continue
+		}
+		if id, ok, err := r.git.commit(ctx, dir, "HEAD"); err != nil || !ok || id != repo.Head {
+			for _, name := range pending {
+				r.elsewhere = append(r.elsewhere, filepath.Join(gitFolder(dir), name))
+			}
+		}
+	}
 	for _, f := range r.snap.Files {
 		path := string(f.Path)
 		switch base := filepath.Base(path); {
@@ -272,16 +287,19 @@ func (r *restorer) all(ctx context.Context) error {
 		if err := r.history(ctx, repo); err != nil {
 			return err
 		}
-		if repo.Tree {
+		if repo.Tree && !r.taken.has(filepath.Join(string(repo.Dir), ".git")) {
 			r.populate(ctx, repo)
 		}
 	}
-	for _, f := range r.snap.Files {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if !own(f) {
-			r.file(f)
+	// A file that was deleted may stand where a folder was.
+	for _, deleted := range []bool{true, false} {
+		for _, f := range r.snap.Files {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !own(f) && (f.Kind == Gone) == deleted {
+				r.file(f)
+			}
 		}
 	}
 	r.emptyFolders()
@@ -308,14 +326,19 @@ func (r *restorer) file(f File) {
 		// Parts of two repositories make none.
 		r.report.add("file", f.Path, Kept, "")
 		return
+	case r.elsewhere.has(path):
+		r.report.add("file", f.Path, Kept, "the merge began on another commit")
+		return
 	}
 	if err := r.s.straight(path, r.snap); err != nil {
 		r.report.failed("file", f.Path, err)
 		return
 	}
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
-		r.report.failed("file", f.Path, errors.New("a folder stands there now; use --to DIR"))
-		return
+		if err := os.Remove(path); err != nil { // an empty one is nothing
+			r.report.failed("file", f.Path, errors.New("a folder stands there now; use --to DIR"))
+			return
+		}
 	}
 	if f.Kind == Gone {
 		if err := os.Remove(path); err != nil {

@@ -151,6 +151,15 @@ func TestConflict(t *testing.T) {
 	if got := l.standing(); diff(before, got) != "" {
 		t.Errorf("%s\n%s", report(r), diff(before, got))
 	}
+	l.run("git commit -qam merged")
+	if got := l.run("git log -1 --format=%P | wc -w"); strings.TrimSpace(got) != "2" {
+		t.Errorf("the merge has %s parents", got)
+	}
+	l.run("git reset -q --hard HEAD~1 && git commit -q --allow-empty -m other")
+	r = l.restore(snap.ID, snapshot.RestoreOptions{})
+	if _, err := os.Lstat(l.path(".git/MERGE_HEAD")); err == nil {
+		t.Errorf("a merge goes on where it did not begin:\n%s", report(r))
+	}
 }
 
 // TestOutsideARepository: everything that is named counts, but not scratch.

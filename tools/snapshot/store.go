@@ -24,8 +24,8 @@ const (
 
 // Bounds of what is held without a question.
 const (
-	heldFileBytes = 1 << 20
-	heldBytes     = 32 << 20
+	heldFileBytes = 4 << 20
+	heldBytes     = 64 << 20
 	heldFiles     = 1000
 )
 

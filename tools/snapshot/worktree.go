@@ -58,20 +58,44 @@ func (p *plan) ask(ctx context.Context, top string, requests []request) error {
 	}
 	repo := p.repo(top)
 	repo.head, repo.branch = st.head, st.branch
+	deleted := map[string]bool{} // and every folder above
+	for _, c := range st.changes {
+		for path := c.path; c.work == 'D' && path != "." && !deleted[path]; path = filepath.Dir(path) {
+			deleted[path] = true
+		}
+	}
 	for _, c := range st.changes {
 		for _, r := range requests {
 			if !r.matches(c) {
 				continue
 			}
+			// What stands where git puts a file back is overwritten as a tracked file is.
+			r.untracked = r.untracked || r.worktree && c.index == '?' && inTheWay(c.path, deleted)
 			if err := p.change(repo, c, r); err != nil {
 				return err
 			}
+		}
+	}
+	if all && slices.ContainsFunc(requests, func(r request) bool { return r.index && len(r.names) == 0 }) {
+		for _, name := range pending {
+			p.add(filepath.Join(gitFolder(top), name), Held, false, gitFolder(top))
 		}
 	}
 	if files {
 		return p.hidden(ctx, repo, requests, names)
 	}
 	return nil
+}
+
+// inTheWay tells whether a path is a folder of deleted files, or lies where one
+// was a file.
+func inTheWay(path string, deleted map[string]bool) bool {
+	for ; path != "."; path = filepath.Dir(path) {
+		if deleted[path] {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *plan) change(repo *repoPlan, c change, r request) error {
@@ -108,7 +132,7 @@ func (p *plan) change(repo *repoPlan, c change, r request) error {
 		p.submodule(path, c, r)
 		return nil
 	}
-	if _, err := os.Lstat(path); gone(err) {
+	if info, err := os.Lstat(path); gone(err) || err == nil && info.IsDir() {
 		p.gone[path] = true
 		p.raise(Held)
 		return nil
