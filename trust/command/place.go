@@ -58,16 +58,36 @@ func (r *reader) placesOf(st *state, name string, last bool) []string {
 		return nil
 	}
 	if strings.HasPrefix(name, "/") {
+		if r.throughLink(name) {
+			return nil
+		}
 		return []string{r.resolve(name, last)}
 	}
 	var out []string
 	for _, dir := range st.dirs() {
+		if r.throughLink(dir + "/" + name) {
+			return nil
+		}
 		p := r.resolve(dir+"/"+name, last)
 		if !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// throughLink tells whether a path leads through a link that the line makes
+// before: nothing can be looked up there yet.
+func (r *reader) throughLink(abs string) bool {
+	if len(r.linked) == 0 {
+		return false
+	}
+	for i, c := range abs + "/" {
+		if c == '/' && i > 0 && slices.Contains(r.linked, r.resolve(abs[:i], false)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *reader) resolve(abs string, last bool) string {

@@ -62,6 +62,7 @@ type reader struct {
 	secret map[string]string
 
 	fetched  map[string]bool // files the line downloads
+	linked   []string        // links the line makes; what is below them nobody knows
 	tainted  map[string]bool // variables that hold something downloaded
 	defined  map[string]bool // functions and aliases of the line
 	assigned map[string]bool // variables the line sets, anywhere

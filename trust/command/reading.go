@@ -19,10 +19,13 @@ type Reading struct {
 	Line  string
 	Parts []Part // in the order written, those inside substitutions among them
 	// Unread says why the line could not be read whole; "" when it could. A line
-	// that was not read whole is never covered by a rule.
+	// that was not read whole is never covered by a rule, and one of Floor says so:
+	// nobody can tell what it does.
 	Unread string
 	// Paths the line is sure to touch, workspace-relative with links followed
-	// (absolute outside), sorted; PathsKnown when there can be no others.
+	// (absolute outside), sorted; PathsKnown when there can be no others. A folder
+	// stands for what is below it; of a copy, which may go to a folder or to a
+	// file, both are named.
 	Paths      []string
 	PathsKnown bool
 	// Risk is the highest of the parts.
@@ -50,7 +53,8 @@ type Part struct {
 	// Dir is where it runs, absolute; "" when nobody can tell.
 	Dir string
 	// Free parts need no rule: a cd inside the workspace, a pure filter, a
-	// redirection to /dev/null.
+	// redirection to /dev/null, and a wrapper such as timeout or sh -c, where what
+	// it runs is a part of its own. They are of risk read.
 	Free bool
 	Risk spec.Risk
 	// Why says in words what gave it its risk; for people.

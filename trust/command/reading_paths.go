@@ -62,6 +62,9 @@ func (c *command) descends() bool {
 
 // readTree: a search below a folder reads the keys that are in it.
 func (c *command) readTree(abs string) {
+	if readers[c.name].tree && c.descends() && c.name != "tree" && c.name != "fd" && c.keyFolder(abs) {
+		return
+	}
 	if readers[c.name].tree && c.descends() && c.name != "tree" && c.name != "fd" && below(c.r.at.Home, abs) && !c.r.inside(abs) {
 		c.r.find(Finding{Part: c.part, Why: "it reads everything in the home directory, keys among it", Paths: []string{abs}})
 	}
@@ -71,13 +74,21 @@ func (c *command) readTree(abs string) {
 func (c *command) readGlob(v value) {
 	r := c.r
 	for _, folder := range r.globFolder(v, c.st) {
-		for _, name := range []string{"id_x", "credentials", "config"} {
-			if c.name != "ls" && c.name != "stat" && r.keys(folder+"/"+name) != "" {
-				r.find(Finding{Part: c.part, Why: "it reads files of a folder that holds keys (" + r.relative(folder) + ")", Paths: []string{folder}})
-				return
-			}
+		if c.name != "ls" && c.name != "stat" && c.keyFolder(folder) {
+			return
 		}
 	}
+}
+
+// keyFolder reports a folder whose files are keys.
+func (c *command) keyFolder(folder string) bool {
+	for _, name := range []string{"id_x", "credentials", "config", "private-keys-v1.d/x", "hosts.yml"} {
+		if why := c.r.keys(folder + "/" + name); why != "" && !strings.HasPrefix(why, "it is a key file") {
+			c.r.find(Finding{Part: c.part, Why: "it reads files of a folder that holds keys (" + c.r.relative(folder) + ")", Paths: []string{folder}})
+			return true
+		}
+	}
+	return false
 }
 
 // files are the operands that are files.
@@ -276,6 +287,9 @@ func (c *command) credential(text string) {
 			r.find(Finding{Part: c.part, Why: "it names " + r.relative(abs) + ": " + why, Paths: []string{abs}})
 			r.whole = false
 			return
+		}
+		if !r.inside(abs) {
+			c.keyFolder(abs)
 		}
 	}
 }

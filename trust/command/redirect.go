@@ -10,6 +10,7 @@ import (
 
 // redirect reads one redirection and says what it gives to the command.
 func (r *reader) redirect(red *syntax.Redirect, st *state) {
+	from := len(r.out.Parts)
 	r.inner(red.Word, st)
 	switch red.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
@@ -21,6 +22,7 @@ func (r *reader) redirect(red *syntax.Redirect, st *state) {
 		if v.known || v.glob {
 			st.in = input{kind: inputText, text: v.text}
 		}
+		st.in.download = r.downloads(from, len(r.out.Parts))
 		for _, name := range v.vars {
 			st.in.download = st.in.download || r.tainted[name]
 		}
@@ -94,7 +96,7 @@ func (r *reader) outputFile(v value, st *state, part int, op syntax.RedirOperato
 
 // hereDocument: a text without substitutions is known.
 func (r *reader) hereDocument(red *syntax.Redirect, st *state) {
-	v := value{known: true}
+	v, from := value{known: true}, len(r.out.Parts)
 	if red.Hdoc != nil {
 		r.inner(red.Hdoc, st)
 		v = r.document(red, st)
@@ -103,6 +105,7 @@ func (r *reader) hereDocument(red *syntax.Redirect, st *state) {
 	if v.known {
 		st.in = input{kind: inputText, text: v.text}
 	}
+	st.in.download = r.downloads(from, len(r.out.Parts))
 	for _, name := range v.vars {
 		st.in.download = st.in.download || r.tainted[name]
 	}

@@ -59,6 +59,7 @@ var wraps = map[string]wrap{
 	"unshare":          {short: "SGRw", long: "setuid setgid root wd"},
 	"nsenter":          {short: "tSGw", long: "target", raises: true},
 	"setpriv":          {raises: true},
+	"script":           {short: "cEBIOTtm", long: "command echo log-in log-out log-io log-timing", operands: 1, line: "c"},
 	"capsh":            {raises: true},
 	"dbus-run-session": {},
 	"xvfb-run":         {short: "efnpsw"},
@@ -80,6 +81,10 @@ func (c *command) wrapper() bool {
 		r.find(Finding{Part: c.part, Why: c.name + " acts with the rights of another user"})
 	} else {
 		c.set(spec.RiskRead, !c.ours(), "runs a command, which is judged by itself")
+	}
+	if c.name == "script" {
+		c.set(spec.RiskChange, false, "it writes what it sees to a file")
+		r.whole = false
 	}
 	if c.name == "exec" && c.bare && len(c.args) == 1 {
 		return true // its redirections are parts
@@ -186,7 +191,7 @@ func (c *command) inside(rest []value, st *state, w wrap) {
 		if w.raises {
 			return
 		}
-		if c.name == "env" {
+		if c.set(spec.RiskChange, false, "runs nothing that can be seen"); c.name == "env" {
 			c.set(spec.RiskRead, false, "lists variables")
 		}
 		return

@@ -37,6 +37,9 @@ func (r *reader) writes(files []value, st *state, part int, over bool) {
 			if folder := r.globFolder(v, st); folder != nil {
 				at = folder
 			} else {
+				if v.known && len(r.linked) > 0 {
+					r.find(Finding{Part: part, Why: "it writes through a link that this line makes: " + clip(v.src)})
+				}
 				r.lossOf(over, part, &Loss{Dir: st.dir, Kinds: []Lost{Worktree, Untracked, Ignored}}, "a file nobody knows beforehand may be overwritten")
 				return
 			}
@@ -320,8 +323,32 @@ func (c *command) copies() {
 			r.touch(v, st)
 		}
 	}
+	if c.name == "ln" {
+		defer c.links(args, targets)
+	}
 	over := !c.has("n", "no-clobber") && (c.name != "ln" || c.has("f", "force"))
 	r.writes(targets, st, c.part, over)
+}
+
+// links: what a link leads to is as good as written, and what the line does
+// behind the link cannot be looked up yet.
+func (c *command) links(from, to []value) {
+	r := c.r
+	for _, v := range from {
+		for _, abs := range r.names(c.st, v.text) {
+			if v.known {
+				r.writeFloor(abs, c.part)
+			}
+		}
+	}
+	for _, v := range to {
+		if v.known {
+			r.linked = append(r.linked, r.names(c.st, v.text)...)
+		}
+	}
+	if len(to) > 0 && !to[0].known {
+		c.st.lost()
+	}
 }
 
 func (r *reader) riskOf(part int) spec.Risk {
