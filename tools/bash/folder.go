@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -105,7 +106,7 @@ func (b *Bash) Restore(transcript []chat.Message) {
 }
 
 // changesFolder finds the words that change the folder of a shell.
-var changesFolder = regexp.MustCompile(`(^|[\s;&|({!])(cd|pushd|popd)($|[\s;&|)])`)
+var changesFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[\s;&|({!])(cd|pushd|popd)($|[\s;&|)])`) })
 
 // keep makes the folder a command ended in that of the next. The note is for the
 // model: where it is now, or why it is not.
@@ -118,7 +119,7 @@ func (b *Bash) keep(line, from string, o shell.Outcome) string {
 		// A command beside this one may have moved on; one that stayed does not
 		// take it back.
 		return ""
-	case o.Dir == "" && (ended || !changesFolder.MatchString(line)):
+	case o.Dir == "" && (ended || !changesFolder().MatchString(line)):
 		return ""
 	case o.Dir == "":
 		return fmt.Sprintf("the folder this ended in was not kept: it is gone, or the shell could not say because of exec or a trap on EXIT; the next command runs in %s", b.shown(b.cwd))

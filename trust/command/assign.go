@@ -2,6 +2,7 @@ package command
 
 import (
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -10,7 +11,7 @@ import (
 
 // harmlessNames are variables that change how a program writes, never what it
 // does.
-var harmlessNames = set("LC_ALL LC_CTYPE LC_MESSAGES LC_COLLATE LC_NUMERIC LC_TIME LANG LANGUAGE TZ CI NO_COLOR FORCE_COLOR CLICOLOR " +
+var harmlessNames = words("LC_ALL LC_CTYPE LC_MESSAGES LC_COLLATE LC_NUMERIC LC_TIME LANG LANGUAGE TZ CI NO_COLOR FORCE_COLOR CLICOLOR " +
 	"CLICOLOR_FORCE COLUMNS LINES TERM DEBIAN_FRONTEND RUST_BACKTRACE GIT_TERMINAL_PROMPT COLORTERM")
 
 // riskyNames lead to other programs or files being run or read; a star at the
@@ -20,6 +21,12 @@ var riskyNames = strings.Fields("PATH LD_* DYLD_* BASH_ENV ENV GIT_* PAGER MANPA
 	"GO* CGO_* CC CXX CPP LD AR AS CFLAGS CXXFLAGS LDFLAGS MAKEFLAGS MFLAGS RUSTC* RUSTFLAGS CARGO_* PIP_* UV_* VIRTUAL_ENV CONDA_* GCONV_PATH LOCPATH " +
 	"TERMINFO* LESS* MORE RIPGREP_* GREP_* FZF_* BAT_* SSH_* GPG_* SUDO_* DOCKER_* KUBE* AWS_* XDG_* TMPDIR TMP TEMP *_PROXY *_proxy LUA_* PHP* " +
 	"CLASSPATH HOSTALIASES RES_OPTIONS OPENSSL_* SSL_* CURL_* WGET* TAR_* GZIP POSIXLY_CORRECT EXECIGNORE FIGNORE FCEDIT INPUTRC MAIL* USER LOGNAME OLDPWD PWD")
+
+// words is a set of words that is made at its first use: a process that reads no
+// line does not wait for it.
+func words(list string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool { return set(list) })
+}
 
 func set(words string) map[string]bool {
 	m := map[string]bool{}
@@ -79,7 +86,7 @@ func (r *reader) assignment(a *syntax.Assign, st *state, prefix bool) {
 func (r *reader) setVariable(name string, w Word, st *state, exported bool) {
 	p := Part{Kind: Assign, Words: []Word{w}, Dir: st.dir, Risk: spec.RiskRead, Why: "sets a variable"}
 	switch {
-	case harmlessNames[name]:
+	case harmlessNames()[name]:
 		p.Free = true
 	case isRisky(name):
 		p.Risk, p.Why = spec.RiskChange, name+" changes what programs run or read"

@@ -121,7 +121,7 @@ func (c *command) judge() {
 		c.unknownProgram()
 		return
 	}
-	if c.how.download && runsText[c.name] {
+	if c.how.download && runsText()[c.name] {
 		r.find(Finding{Part: c.part, Why: "it runs what was just fetched from the network"})
 	}
 	if c.special() {
@@ -172,9 +172,9 @@ func (c *command) ordinary() {
 	r := c.r
 	why, risk := "", spec.RiskChange
 	switch {
-	case network[c.name] || c.networkSub():
+	case network()[c.name] || c.networkSub():
 		risk, why = spec.RiskNetwork, "it reaches the network"
-	case destructive[c.name] || c.destructiveSub():
+	case destructive()[c.name] || c.destructiveSub():
 		risk, why = spec.RiskDestructive, "it removes or overwrites"
 	case c.readOnly():
 		risk, why = spec.RiskRead, "it reads"

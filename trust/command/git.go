@@ -10,14 +10,14 @@ import (
 
 // gitReads are subcommands that read, whatever their arguments but those of
 // gitWrites.
-var gitReads = set("status log diff show rev-parse rev-list ls-files ls-tree blame annotate shortlog describe cat-file name-rev merge-base " +
+var gitReads = words("status log diff show rev-parse rev-list ls-files ls-tree blame annotate shortlog describe cat-file name-rev merge-base " +
 	"for-each-ref show-ref diff-tree diff-index diff-files count-objects check-ignore check-attr cherry var version whatchanged grep " +
 	"show-branch range-diff merge-tree verify-commit")
 
 // gitWrites are long options that make a reading subcommand write or run.
 var gitWrites = []string{"output", "ext-diff", "textconv", "filters", "open-files-in-pager", "show-signature", "output-directory", "exec", "paginate"}
 
-var gitNetwork = set("push fetch pull clone ls-remote send-email fetch-pack send-pack request-pull svn p4 lfs daemon instaweb imap-send http-fetch http-push")
+var gitNetwork = words("push fetch pull clone ls-remote send-email fetch-pack send-pack request-pull svn p4 lfs daemon instaweb imap-send http-fetch http-push")
 
 // gitOf judges git.
 func (c *command) gitOf() bool {
@@ -109,7 +109,7 @@ func (c *command) gitCall() (*gitCall, bool) {
 
 func (g *gitCall) judge() {
 	switch {
-	case gitNetwork[g.sub] || g.sub == "remote" && slices.Contains([]string{"update", "show", "prune"}, g.first()) ||
+	case gitNetwork()[g.sub] || g.sub == "remote" && slices.Contains([]string{"update", "show", "prune"}, g.first()) ||
 		g.sub == "submodule" && slices.Contains([]string{"update", "add"}, g.first()) || g.sub == "archive" && g.has("", "remote"):
 		g.set(spec.RiskNetwork, false, "it reaches the network")
 		if g.sub != "push" && g.sub != "send-email" {
@@ -169,7 +169,7 @@ func (g *gitCall) reads() bool {
 	case "symbolic-ref":
 		return len(g.operands()) == 1 && !g.has("d", "delete")
 	}
-	if !gitReads[g.sub] || g.has("", gitWrites...) {
+	if !gitReads()[g.sub] || g.has("", gitWrites...) {
 		return false
 	}
 	if g.sub == "grep" {
@@ -433,14 +433,14 @@ func (g *gitCall) submodule(rest []value) {
 }
 
 // harmlessKeys of git's configuration run nothing and lead nowhere.
-var harmlessKeys = set("user.name user.email init.defaultbranch pull.rebase pull.ff push.default push.autosetupremote core.autocrlf core.filemode " +
+var harmlessKeys = words("user.name user.email init.defaultbranch pull.rebase pull.ff push.default push.autosetupremote core.autocrlf core.filemode " +
 	"core.quotepath core.ignorecase core.eol core.safecrlf commit.verbose rebase.autostash rebase.autosquash merge.ff merge.conflictstyle " +
 	"diff.renames diff.algorithm diff.context log.date log.decorate status.short branch.sort tag.sort fetch.prune rerere.enabled advice.detachedhead " +
 	"color.ui commit.gpgsign tag.gpgsign gc.auto core.abbrev column.ui diff.noprefix diff.mnemonicprefix core.symlinks core.longpaths")
 
 func harmlessKey(key string) bool {
 	key = strings.ToLower(key)
-	return harmlessKeys[key] || path.Dir(key) == "." && (strings.HasPrefix(key, "color.") || strings.HasPrefix(key, "advice."))
+	return harmlessKeys()[key] || path.Dir(key) == "." && (strings.HasPrefix(key, "color.") || strings.HasPrefix(key, "advice."))
 }
 
 // configOnly are words of git config that say what it does, not with what.

@@ -164,11 +164,11 @@ func (c *command) inPlace() bool {
 }
 
 // privileged programs change users and rights.
-var privilegedPrograms = set("usermod useradd userdel groupadd groupmod groupdel gpasswd passwd chpasswd visudo adduser deluser newgrp sg setuid " +
+var privilegedPrograms = words("usermod useradd userdel groupadd groupmod groupdel gpasswd passwd chpasswd visudo adduser deluser newgrp sg setuid " +
 	"machinectl polkit pkcheck setenforce aa-disable insmod modprobe rmmod sysctl iptables nft ufw csrutil spctl dscl")
 
 func (c *command) privileged() bool {
-	if !privilegedPrograms[c.name] {
+	if !privilegedPrograms()[c.name] {
 		return false
 	}
 	c.set(spec.RiskDestructive, false, "it changes users or rights")
@@ -177,11 +177,11 @@ func (c *command) privileged() bool {
 	return true
 }
 
-var devicePrograms = set("mkswap fdisk sfdisk cfdisk gdisk sgdisk parted wipefs blkdiscard hdparm badblocks mount umount losetup cryptsetup " +
+var devicePrograms = words("mkswap fdisk sfdisk cfdisk gdisk sgdisk parted wipefs blkdiscard hdparm badblocks mount umount losetup cryptsetup " +
 	"lvremove vgremove pvremove mdadm zpool diskutil swapoff swapon e2fsck fsck tune2fs resize2fs nvme flashrom efibootmgr grub-install")
 
 func (c *command) devices() bool {
-	if !devicePrograms[c.name] && !strings.HasPrefix(c.name, "mkfs") && !strings.HasPrefix(c.name, "newfs") {
+	if !devicePrograms()[c.name] && !strings.HasPrefix(c.name, "mkfs") && !strings.HasPrefix(c.name, "newfs") {
 		return false
 	}
 	c.set(spec.RiskDestructive, false, "it works on devices")

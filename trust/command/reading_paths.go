@@ -3,22 +3,23 @@ package command
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // reading notes the files a reading command is given, and whether it is so
 // harmless that it needs no rule.
 func (c *command) reading() {
 	r := c.r
-	if c.name == "git" || c.name == "go" || toolchain[c.name] && readers[c.name] == (readSpec{}) {
+	if c.name == "git" || c.name == "go" || toolchain()[c.name] && readers()[c.name] == (readSpec{}) {
 		r.whole = false
 		return
 	}
-	spec := readers[c.name]
+	spec := readers()[c.name]
 	if spec.none {
 		if c.name == "lsof" || c.name == "realpath" || c.name == "readlink" {
 			return
 		}
-		c.setFree(filters[c.name].none && c.filter(nil))
+		c.setFree(filters()[c.name].none && c.filter(nil))
 		return
 	}
 	files := c.files()
@@ -43,7 +44,7 @@ func (c *command) reading() {
 	if len(files) == 0 && (spec.tree && c.descends() || c.name == "ls" || c.name == "du" || c.name == "dir") {
 		r.touch(literal("."), c.st)
 	}
-	if f, ok := filters[c.name]; ok && !f.none {
+	if f, ok := filters()[c.name]; ok && !f.none {
 		c.setFree(inside && c.filter(files))
 	}
 }
@@ -62,10 +63,10 @@ func (c *command) descends() bool {
 
 // readTree: a search below a folder reads the keys that are in it.
 func (c *command) readTree(abs string) {
-	if readers[c.name].tree && c.descends() && c.name != "tree" && c.name != "fd" && c.keyFolder(abs) {
+	if readers()[c.name].tree && c.descends() && c.name != "tree" && c.name != "fd" && c.keyFolder(abs) {
 		return
 	}
-	if readers[c.name].tree && c.descends() && c.name != "tree" && c.name != "fd" && below(c.r.at.Home, abs) && !c.r.inside(abs) {
+	if readers()[c.name].tree && c.descends() && c.name != "tree" && c.name != "fd" && below(c.r.at.Home, abs) && !c.r.inside(abs) {
 		c.r.find(Finding{Part: c.part, Why: "it reads everything in the home directory, keys among it", Paths: []string{abs}})
 	}
 }
@@ -141,26 +142,28 @@ type filterSpec struct {
 	any             bool // whatever it is given
 }
 
-var filters = map[string]filterSpec{
-	"cat": {letters: "AbeEnstTuv"}, "head": {letters: "qvz0123456789", valued: "nc", longs: "lines bytes quiet"},
-	"tail": {letters: "qvzr0123456789", valued: "nc", longs: "lines bytes quiet"}, "wc": {letters: "clmwL", longs: "lines words bytes chars"},
-	"sort": {letters: "bdfghiMnRrVsuzcCm", valued: "kt", longs: "reverse unique numeric-sort key field-separator"},
-	"uniq": {letters: "cdDiuz", valued: "fsw", longs: "count repeated unique"}, "cut": {letters: "szn", valued: "bcdf", longs: "delimiter fields"},
-	"tr": {letters: "cCdst", none: true}, "nl": {letters: "p", valued: "bdfhilnsvw"}, "rev": {}, "tac": {letters: "br", valued: "s"},
-	"column": {letters: "txen", valued: "sco"}, "paste": {letters: "sz", valued: "d"}, "fold": {letters: "bs", valued: "w"},
-	"expand": {valued: "t"}, "comm": {letters: "123i"}, "cmp": {letters: "sl"},
-	"grep":  {letters: "acEFGhHiIlLnoPqrsvVwxyzZbT0123456789", valued: "ABCme", longs: "include exclude exclude-dir color line-number ignore-case count recursive"},
-	"egrep": {letters: "achHiIlLnoqrsvwx", valued: "ABCme"}, "fgrep": {letters: "achHiIlLnoqrsvwx", valued: "ABCme"},
-	"true": {none: true, any: true}, "false": {none: true, any: true}, "echo": {none: true, any: true}, "printf": {none: true, any: true},
-	"test": {none: true, any: true}, "[": {none: true, any: true}, "basename": {none: true, letters: "az", valued: "s"}, "dirname": {none: true, letters: "z"},
-	"pwd": {none: true, letters: "LP"}, "date": {none: true, letters: "uRI", valued: "d", longs: "utc iso-8601 date rfc-3339"},
-	"seq": {none: true, letters: "w", valued: "sf"}, "sleep": {none: true}, "whoami": {none: true}, "uname": {none: true, letters: "asnrvmpio"},
-	"nproc": {none: true}, "expr": {none: true, any: true},
-}
+var filters = sync.OnceValue(func() map[string]filterSpec {
+	return map[string]filterSpec{
+		"cat": {letters: "AbeEnstTuv"}, "head": {letters: "qvz0123456789", valued: "nc", longs: "lines bytes quiet"},
+		"tail": {letters: "qvzr0123456789", valued: "nc", longs: "lines bytes quiet"}, "wc": {letters: "clmwL", longs: "lines words bytes chars"},
+		"sort": {letters: "bdfghiMnRrVsuzcCm", valued: "kt", longs: "reverse unique numeric-sort key field-separator"},
+		"uniq": {letters: "cdDiuz", valued: "fsw", longs: "count repeated unique"}, "cut": {letters: "szn", valued: "bcdf", longs: "delimiter fields"},
+		"tr": {letters: "cCdst", none: true}, "nl": {letters: "p", valued: "bdfhilnsvw"}, "rev": {}, "tac": {letters: "br", valued: "s"},
+		"column": {letters: "txen", valued: "sco"}, "paste": {letters: "sz", valued: "d"}, "fold": {letters: "bs", valued: "w"},
+		"expand": {valued: "t"}, "comm": {letters: "123i"}, "cmp": {letters: "sl"},
+		"grep":  {letters: "acEFGhHiIlLnoPqrsvVwxyzZbT0123456789", valued: "ABCme", longs: "include exclude exclude-dir color line-number ignore-case count recursive"},
+		"egrep": {letters: "achHiIlLnoqrsvwx", valued: "ABCme"}, "fgrep": {letters: "achHiIlLnoqrsvwx", valued: "ABCme"},
+		"true": {none: true, any: true}, "false": {none: true, any: true}, "echo": {none: true, any: true}, "printf": {none: true, any: true},
+		"test": {none: true, any: true}, "[": {none: true, any: true}, "basename": {none: true, letters: "az", valued: "s"}, "dirname": {none: true, letters: "z"},
+		"pwd": {none: true, letters: "LP"}, "date": {none: true, letters: "uRI", valued: "d", longs: "utc iso-8601 date rfc-3339"},
+		"seq": {none: true, letters: "w", valued: "sf"}, "sleep": {none: true}, "whoami": {none: true}, "uname": {none: true, letters: "asnrvmpio"},
+		"nproc": {none: true}, "expr": {none: true, any: true},
+	}
+})
 
 // filter tells whether every option is one of the listed, and every word known.
 func (c *command) filter(files []value) bool {
-	f := filters[c.name]
+	f := filters()[c.name]
 	if f.any {
 		return true
 	}
@@ -213,7 +216,7 @@ func (c *command) mentioned() {
 		if !v.known || v.text == "" || strings.HasPrefix(v.text, "-") && !strings.Contains(v.text, "=") {
 			continue
 		}
-		if alsoRuns[baseName(v.text)] && i+2 < len(c.args) && guesses < maxGuesses {
+		if alsoRuns()[baseName(v.text)] && i+2 < len(c.args) && guesses < maxGuesses {
 			guesses++
 			r.guess(c.child(), c.args[i+1:], c.part)
 		}
@@ -245,14 +248,14 @@ func (r *reader) guess(st *state, args []value, part int) {
 const maxGuesses = 6
 
 // alsoRuns are programs that are looked for among the words of others.
-var alsoRuns = set("rm shred dd find sh bash mkfs git")
+var alsoRuns = words("rm shred dd find sh bash mkfs git")
 
 // credentials: a file of keys among the words of a program that opens its files.
 func (c *command) credentials() {
-	if readers[c.name].none || nothingOpened[c.name] {
+	if readers()[c.name].none || nothingOpened()[c.name] {
 		return
 	}
-	if _, ok := readers[c.name]; ok && c.name != "" && !c.ours() {
+	if _, ok := readers()[c.name]; ok && c.name != "" && !c.ours() {
 		return // reading names its files
 	}
 	for _, v := range c.args[1:] {
@@ -272,7 +275,7 @@ func (c *command) credentials() {
 	}
 }
 
-var nothingOpened = set("ls stat dir du df cd pushd echo printf mkdir touch rm rmdir chmod chown unlink git env sudo xargs timeout nohup nice time command exec builtin")
+var nothingOpened = words("ls stat dir du df cd pushd echo printf mkdir touch rm rmdir chmod chown unlink git env sudo xargs timeout nohup nice time command exec builtin")
 
 func (c *command) credential(text string) {
 	r := c.r

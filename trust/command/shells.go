@@ -3,32 +3,33 @@ package command
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"starling/bus/spec"
 )
 
-var shells = set("sh bash dash ash zsh ksh mksh rbash fish busybox-sh")
+var shells = words("sh bash dash ash zsh ksh mksh rbash fish busybox-sh")
 
 // interpreters run a program they are given as a file, as an argument or on
 // their standard input.
-var interpreters = set("python python2 python3 pypy pypy3 perl ruby node nodejs deno bun php lua luajit tclsh osascript pwsh powershell " +
+var interpreters = words("python python2 python3 pypy pypy3 perl ruby node nodejs deno bun php lua luajit tclsh osascript pwsh powershell " +
 	"Rscript julia groovy scala guile racket ghci irb psql mysql sqlite3 expect bc ed ex gdb awk gawk mawk nawk")
 
 // runsText are all programs that run text.
-var runsText = func() map[string]bool {
+var runsText = sync.OnceValue(func() map[string]bool {
 	m := set("eval . source xargs ssh")
-	for name := range shells {
+	for name := range shells() {
 		m[name] = true
 	}
-	for name := range interpreters {
+	for name := range interpreters() {
 		m[name] = true
 	}
 	return m
-}()
+})
 
 // shellOf judges a shell: its line, its script, its standard input.
 func (c *command) shellOf() bool {
-	if !shells[c.name] {
+	if !shells()[c.name] {
 		return false
 	}
 	r := c.r
@@ -99,7 +100,7 @@ func (c *command) standardInput() {
 	}
 	switch in.kind {
 	case inputText:
-		if shells[c.name] && c.name != "fish" {
+		if shells()[c.name] && c.name != "fish" {
 			st := c.child()
 			st.in = input{}
 			r.nested(in.text, st)
@@ -114,7 +115,7 @@ func (c *command) standardInput() {
 
 // interpreter judges other programs that run text.
 func (c *command) interpreter() {
-	if !interpreters[c.name] {
+	if !interpreters()[c.name] {
 		return
 	}
 	args := c.operands()

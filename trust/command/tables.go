@@ -3,31 +3,36 @@ package command
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // network are programs that reach other machines.
-var network = set("curl wget ssh scp sftp rsh ftp tftp nc ncat netcat socat telnet aria2c axel lynx w3m links httpie http https xh nmap ping dig " +
+var network = words("curl wget ssh scp sftp rsh ftp tftp nc ncat netcat socat telnet aria2c axel lynx w3m links httpie http https xh nmap ping dig " +
 	"nslookup host whois traceroute pip pip3 pipx uvx npx pnpx bunx apt apt-get aptitude dnf yum zypper pacman apk brew port snap flatpak gem " +
 	"cpan cpanm conda mamba composer gh glab aws gcloud az kubectl helm doctl flyctl heroku vercel netlify wrangler ansible ansible-playbook " +
 	"mosh rclone s3cmd mail sendmail msmtp twine ngrok cloudflared")
 
 // networkSubs are programs with words that make them reach the network.
-var networkSubs = map[string]map[string]bool{
-	"npm":  set("install i ci add update upgrade publish exec x audit outdated view info search login logout init create dist-tag link"),
-	"yarn": set("install add upgrade publish dlx create up npm"), "pnpm": set("install i add update publish dlx exec create up"),
-	"bun": set("install add update publish x create"), "go": set("get install mod"), "cargo": set("install publish fetch update add search login"),
-	"docker": set("pull push login build run search"), "podman": set("pull push login build run search"), "uv": set("sync add pip tool lock publish run"),
-	"poetry": set("install add update publish lock"), "bundle": set("install update add"), "deno": set("install add run cache"), "dotnet": set("restore add"),
-	"mvn": set("deploy"), "terraform": set("init apply plan destroy"), "python": {}, "nix": set("build run shell develop flake"),
-}
+var networkSubs = sync.OnceValue(func() map[string]map[string]bool {
+	return map[string]map[string]bool{
+		"npm":  set("install i ci add update upgrade publish exec x audit outdated view info search login logout init create dist-tag link"),
+		"yarn": set("install add upgrade publish dlx create up npm"), "pnpm": set("install i add update publish dlx exec create up"),
+		"bun": set("install add update publish x create"), "go": set("get install mod"), "cargo": set("install publish fetch update add search login"),
+		"docker": set("pull push login build run search"), "podman": set("pull push login build run search"), "uv": set("sync add pip tool lock publish run"),
+		"poetry": set("install add update publish lock"), "bundle": set("install update add"), "deno": set("install add run cache"), "dotnet": set("restore add"),
+		"mvn": set("deploy"), "terraform": set("init apply plan destroy"), "python": {}, "nix": set("build run shell develop flake"),
+	}
+})
 
 // destructive are programs that remove or overwrite for good.
-var destructive = set("kill killall pkill shutdown reboot halt poweroff init telinit dropdb dropuser wipe userdel groupdel")
+var destructive = words("kill killall pkill shutdown reboot halt poweroff init telinit dropdb dropuser wipe userdel groupdel")
 
-var destructiveSubs = map[string]map[string]bool{
-	"docker": set("rm rmi kill prune stop"), "podman": set("rm rmi kill prune stop"), "cargo": set("clean"), "npm": set("uninstall rm remove unpublish prune"),
-	"go": set("clean"), "make": set("clean distclean"),
-}
+var destructiveSubs = sync.OnceValue(func() map[string]map[string]bool {
+	return map[string]map[string]bool{
+		"docker": set("rm rmi kill prune stop"), "podman": set("rm rmi kill prune stop"), "cargo": set("clean"), "npm": set("uninstall rm remove unpublish prune"),
+		"go": set("clean"), "make": set("clean distclean"),
+	}
+})
 
 func (c *command) sub() string {
 	for _, v := range c.args[1:] {
@@ -39,7 +44,7 @@ func (c *command) sub() string {
 }
 
 func (c *command) networkSub() bool {
-	subs := networkSubs[c.name]
+	subs := networkSubs()[c.name]
 	if c.name == "python" || c.name == "python3" {
 		return len(c.args) > 2 && c.args[1].is("-m") && (c.args[2].is("pip") || c.args[2].is("http.server"))
 	}
@@ -47,7 +52,7 @@ func (c *command) networkSub() bool {
 }
 
 func (c *command) destructiveSub() bool {
-	if subs := destructiveSubs[c.name]; subs[c.sub()] {
+	if subs := destructiveSubs()[c.name]; subs[c.sub()] {
 		return true
 	}
 	return (c.name == "docker" || c.name == "podman") && slices.ContainsFunc(c.args[1:], func(v value) bool { return v.is("prune") || v.is("rm") })
@@ -63,26 +68,28 @@ type readSpec struct {
 	tree    bool // it reads what is below a folder
 }
 
-var readers = map[string]readSpec{
-	"ls": {}, "dir": {}, "stat": {}, "file": {letters: "CzZ", longs: "compile"}, "du": {}, "df": {}, "which": {none: true}, "whereis": {none: true},
-	"cat": {}, "head": {}, "tail": {}, "wc": {}, "nl": {}, "tac": {}, "rev": {}, "cut": {}, "tr": {none: true}, "paste": {}, "join": {}, "comm": {},
-	"fold": {}, "fmt": {}, "expand": {}, "unexpand": {}, "column": {}, "sort": {letters: "oT", longs: "output compress-program temporary-directory"},
-	"uniq": {most: 1}, "tsort": {}, "shuf": {letters: "o", longs: "output"}, "numfmt": {none: true}, "strings": {},
-	"base64": {letters: "o", longs: "output"}, "base32": {}, "grep": {tree: true}, "egrep": {tree: true}, "fgrep": {tree: true},
-	"rg": {longs: "pre hostname-bin", tree: true}, "fd": {letters: "xX", longs: "exec exec-batch", tree: true},
-	"tree": {letters: "oR", tree: true}, "diff": {letters: "l", longs: "paginate"}, "cmp": {}, "od": {}, "hexdump": {},
-	"xxd": {letters: "r", longs: "revert", most: 1}, "md5sum": {}, "sha1sum": {}, "sha224sum": {}, "sha256sum": {}, "sha384sum": {}, "sha512sum": {},
-	"b2sum": {}, "cksum": {}, "sum": {}, "shasum": {}, "basename": {none: true}, "dirname": {none: true}, "pwd": {none: true}, "realpath": {none: true},
-	"readlink": {none: true}, "seq": {none: true}, "sleep": {none: true}, "true": {none: true}, "false": {none: true}, "test": {none: true},
-	"[": {none: true}, "echo": {none: true}, "printf": {none: true}, "uname": {none: true}, "whoami": {none: true}, "id": {none: true},
-	"groups": {none: true}, "who": {none: true}, "uptime": {none: true}, "arch": {none: true}, "nproc": {none: true}, "getconf": {none: true},
-	"locale": {none: true}, "tty": {none: true}, "free": {none: true}, "ps": {none: true}, "pgrep": {none: true}, "lsof": {none: true},
-	"printenv": {none: true}, "jq": {}, "readelf": {}, "yes": {none: true}, "date": {letters: "s", longs: "set", none: true},
-	"hostname": {most: -1, none: true}, "cal": {none: true}, "expr": {none: true}, "factor": {none: true}, "look": {},
-}
+var readers = sync.OnceValue(func() map[string]readSpec {
+	return map[string]readSpec{
+		"ls": {}, "dir": {}, "stat": {}, "file": {letters: "CzZ", longs: "compile"}, "du": {}, "df": {}, "which": {none: true}, "whereis": {none: true},
+		"cat": {}, "head": {}, "tail": {}, "wc": {}, "nl": {}, "tac": {}, "rev": {}, "cut": {}, "tr": {none: true}, "paste": {}, "join": {}, "comm": {},
+		"fold": {}, "fmt": {}, "expand": {}, "unexpand": {}, "column": {}, "sort": {letters: "oT", longs: "output compress-program temporary-directory"},
+		"uniq": {most: 1}, "tsort": {}, "shuf": {letters: "o", longs: "output"}, "numfmt": {none: true}, "strings": {},
+		"base64": {letters: "o", longs: "output"}, "base32": {}, "grep": {tree: true}, "egrep": {tree: true}, "fgrep": {tree: true},
+		"rg": {longs: "pre hostname-bin", tree: true}, "fd": {letters: "xX", longs: "exec exec-batch", tree: true},
+		"tree": {letters: "oR", tree: true}, "diff": {letters: "l", longs: "paginate"}, "cmp": {}, "od": {}, "hexdump": {},
+		"xxd": {letters: "r", longs: "revert", most: 1}, "md5sum": {}, "sha1sum": {}, "sha224sum": {}, "sha256sum": {}, "sha384sum": {}, "sha512sum": {},
+		"b2sum": {}, "cksum": {}, "sum": {}, "shasum": {}, "basename": {none: true}, "dirname": {none: true}, "pwd": {none: true}, "realpath": {none: true},
+		"readlink": {none: true}, "seq": {none: true}, "sleep": {none: true}, "true": {none: true}, "false": {none: true}, "test": {none: true},
+		"[": {none: true}, "echo": {none: true}, "printf": {none: true}, "uname": {none: true}, "whoami": {none: true}, "id": {none: true},
+		"groups": {none: true}, "who": {none: true}, "uptime": {none: true}, "arch": {none: true}, "nproc": {none: true}, "getconf": {none: true},
+		"locale": {none: true}, "tty": {none: true}, "free": {none: true}, "ps": {none: true}, "pgrep": {none: true}, "lsof": {none: true},
+		"printenv": {none: true}, "jq": {}, "readelf": {}, "yes": {none: true}, "date": {letters: "s", longs: "set", none: true},
+		"hostname": {most: -1, none: true}, "cal": {none: true}, "expr": {none: true}, "factor": {none: true}, "look": {},
+	}
+})
 
 // toolchain programs say their version and no more when asked for it alone.
-var toolchain = set("python python3 node npm pnpm yarn bun deno cargo rustc rustup gcc g++ clang java javac ruby php make cmake docker kubectl " +
+var toolchain = words("python python3 node npm pnpm yarn bun deno cargo rustc rustup gcc g++ clang java javac ruby php make cmake docker kubectl " +
 	"terraform go git bash zsh perl gofmt tsc eslint prettier ruff black mypy pytest jq rg fd tar gzip curl wget ssh")
 
 // readOnly tells whether the command reads and does nothing else.
@@ -90,7 +97,7 @@ func (c *command) readOnly() bool {
 	if c.ours() {
 		return false
 	}
-	if toolchain[c.name] && len(c.args) == 2 && (c.args[1].is("--version") || c.args[1].is("-V") && c.name != "tar" || c.args[1].is("version") && c.name == "go") {
+	if toolchain()[c.name] && len(c.args) == 2 && (c.args[1].is("--version") || c.args[1].is("-V") && c.name != "tar" || c.args[1].is("version") && c.name == "go") {
 		return true
 	}
 	switch c.name {
@@ -103,7 +110,7 @@ func (c *command) readOnly() bool {
 	case "gofmt":
 		return !c.hidden() && !c.has("wrc") && !c.has("", "cpuprofile")
 	}
-	spec, ok := readers[c.name]
+	spec, ok := readers()[c.name]
 	if !ok {
 		return false
 	}

@@ -3,6 +3,7 @@ package command
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -23,54 +24,56 @@ type wrap struct {
 
 // wraps are the wrappers. A transparent one is Free and what it runs is the part
 // a rule must cover: `timeout 9 go test` asks for `go test`.
-var wraps = map[string]wrap{
-	"env":              {short: "uCPS", long: "unset chdir split-string", assigns: true},
-	"nohup":            {},
-	"setsid":           {},
-	"nice":             {short: "n", long: "adjustment"},
-	"ionice":           {short: "cn", long: "class classdata"},
-	"timeout":          {short: "ks", long: "kill-after signal", operands: 1},
-	"gtimeout":         {short: "ks", long: "kill-after signal", operands: 1},
-	"stdbuf":           {short: "ioe", long: "input output error"},
-	"time":             {short: "fo", long: "format output", writes: "o"},
-	"command":          {},
-	"builtin":          {},
-	"exec":             {short: "a"},
-	"chrt":             {short: "TPD", operands: 1},
-	"taskset":          {operands: 1},
-	"chronic":          {},
-	"unbuffer":         {},
-	"caffeinate":       {short: "tw"},
-	"strace":           {short: "aeEoOpPsSuUXI", writes: "o"},
-	"ltrace":           {short: "aeFlnopsuADSw", writes: "o"},
-	"xargs":            {short: "adEILnPs", long: "arg-file delimiter max-args max-procs max-chars max-lines process-slot-var", input: true},
-	"flock":            {short: "wEc", long: "timeout wait conflict-exit-code command", operands: 1, line: "c"},
-	"watch":            {short: "nq", long: "interval equexit"},
-	"busybox":          {},
-	"toybox":           {},
-	"entr":             {},
-	"sudo":             {short: "CDghpRrtTuU", long: "user group host prompt chdir chroot role type close-from command-timeout other-user", assigns: true, raises: true},
-	"doas":             {short: "Cu", raises: true},
-	"pkexec":           {long: "user", raises: true},
-	"run0":             {short: "ugD", long: "user group chdir unit property", raises: true},
-	"su":               {short: "cgGswT", long: "command group shell", operands: 1, line: "c", raises: true},
-	"runuser":          {short: "cgGsuw", long: "command user group shell", line: "c", raises: true},
-	"chroot":           {long: "userspec groups", operands: 1, raises: true},
-	"unshare":          {short: "SGRw", long: "setuid setgid root wd"},
-	"nsenter":          {short: "tSGw", long: "target", raises: true},
-	"setpriv":          {raises: true},
-	"script":           {short: "cEBIOTtm", long: "command echo log-in log-out log-io log-timing", operands: 1, line: "c"},
-	"capsh":            {raises: true},
-	"dbus-run-session": {},
-	"xvfb-run":         {short: "efnpsw"},
-	"firejail":         {},
-	"bwrap":            {},
-	"proxychains":      {short: "f"},
-	"parallel":         {short: "jaISNnLdk", input: true},
-}
+var wraps = sync.OnceValue(func() map[string]wrap {
+	return map[string]wrap{
+		"env":              {short: "uCPS", long: "unset chdir split-string", assigns: true},
+		"nohup":            {},
+		"setsid":           {},
+		"nice":             {short: "n", long: "adjustment"},
+		"ionice":           {short: "cn", long: "class classdata"},
+		"timeout":          {short: "ks", long: "kill-after signal", operands: 1},
+		"gtimeout":         {short: "ks", long: "kill-after signal", operands: 1},
+		"stdbuf":           {short: "ioe", long: "input output error"},
+		"time":             {short: "fo", long: "format output", writes: "o"},
+		"command":          {},
+		"builtin":          {},
+		"exec":             {short: "a"},
+		"chrt":             {short: "TPD", operands: 1},
+		"taskset":          {operands: 1},
+		"chronic":          {},
+		"unbuffer":         {},
+		"caffeinate":       {short: "tw"},
+		"strace":           {short: "aeEoOpPsSuUXI", writes: "o"},
+		"ltrace":           {short: "aeFlnopsuADSw", writes: "o"},
+		"xargs":            {short: "adEILnPs", long: "arg-file delimiter max-args max-procs max-chars max-lines process-slot-var", input: true},
+		"flock":            {short: "wEc", long: "timeout wait conflict-exit-code command", operands: 1, line: "c"},
+		"watch":            {short: "nq", long: "interval equexit"},
+		"busybox":          {},
+		"toybox":           {},
+		"entr":             {},
+		"sudo":             {short: "CDghpRrtTuU", long: "user group host prompt chdir chroot role type close-from command-timeout other-user", assigns: true, raises: true},
+		"doas":             {short: "Cu", raises: true},
+		"pkexec":           {long: "user", raises: true},
+		"run0":             {short: "ugD", long: "user group chdir unit property", raises: true},
+		"su":               {short: "cgGswT", long: "command group shell", operands: 1, line: "c", raises: true},
+		"runuser":          {short: "cgGsuw", long: "command user group shell", line: "c", raises: true},
+		"chroot":           {long: "userspec groups", operands: 1, raises: true},
+		"unshare":          {short: "SGRw", long: "setuid setgid root wd"},
+		"nsenter":          {short: "tSGw", long: "target", raises: true},
+		"setpriv":          {raises: true},
+		"script":           {short: "cEBIOTtm", long: "command echo log-in log-out log-io log-timing", operands: 1, line: "c"},
+		"capsh":            {raises: true},
+		"dbus-run-session": {},
+		"xvfb-run":         {short: "efnpsw"},
+		"firejail":         {},
+		"bwrap":            {},
+		"proxychains":      {short: "f"},
+		"parallel":         {short: "jaISNnLdk", input: true},
+	}
+})
 
 func (c *command) wrapper() bool {
-	w, ok := wraps[c.name]
+	w, ok := wraps()[c.name]
 	if !ok {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -96,15 +97,15 @@ func (s *search) ambiguous(in *projection, at []int, how string) error {
 }
 
 // numbered are lines as read shows them.
-var numbered = regexp.MustCompile(`(?m)^ *\d+\t`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *\d+\t`) })
 
 // missing says what could be meant by a text that is not there.
 func (s *search) missing(e Edit) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "old_text is not in %s", s.name)
 	lines := strings.Count(strings.TrimSuffix(e.Old, "\n"), "\n") + 1
-	switch bare := numbered.ReplaceAllString(e.Old, ""); {
-	case len(numbered.FindAllString(e.Old, -1)) == lines && len(occurrences(s.text.text, []byte(bare), false, nil)) > 0:
+	switch bare := numbered().ReplaceAllString(e.Old, ""); {
+	case len(numbered().FindAllString(e.Old, -1)) == lines && len(occurrences(s.text.text, []byte(bare), false, nil)) > 0:
 		b.WriteString(": it begins its lines with the numbers and tabs that read shows; leave them out")
 		return errors.New(b.String())
 	case strings.Contains(e.Old, "\uFFFD"):
