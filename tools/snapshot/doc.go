@@ -22,4 +22,8 @@
 //     bytes, are remembered too.
 //   - Nothing: files equal to the index, empty files, whole ignored folders unless
 //     the command is about ignored files.
+//
+// Beyond it: what the reader of command lines cannot see, such as a script that
+// rewrites files by itself; owners, times and extended attributes of files; what
+// the configuration of a repository said about a removed branch.
 package snapshot

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -96,7 +97,10 @@ func TestFaults(t *testing.T) {
 		store := *l.store
 		store.Dir = filepath.Join(l.root, "state", fmt.Sprint(n))
 		at, failed := 0, ""
+		var mu sync.Mutex // files are stored a few at once
 		_, err := store.WithFault(func(op string) error {
+			mu.Lock()
+			defer mu.Unlock()
 			if at++; at == n+1 {
 				failed = op
 				return syscall.ENOSPC
