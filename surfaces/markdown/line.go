@@ -93,6 +93,7 @@ type wrapper struct {
 func (o Options) wrap(spans []surfaces.Span, width int) []Line {
 	w := &wrapper{o: o, width: max(width, 1)}
 	for _, s := range spans {
+		s.Text = strings.ReplaceAll(s.Text, "\t", "    ")
 		w.span(s)
 	}
 	w.flush()

@@ -130,16 +130,17 @@ func TestStream(t *testing.T) {
 			n := rapid.IntRange(1, max(min(len(rest), 30), 1)).Draw(t, "piece")
 			s.Append(rest[:n])
 			rest = rest[n:]
-			lines, settled := s.Lines()
+			settled, open := s.Parts()
+			lines := s.Lines()
 			if d := cmp.Diff(fixed, lines[:min(len(fixed), len(lines))], cmpopts.EquateEmpty()); d != "" {
 				t.Fatalf("settled lines changed: %s", d)
 			}
-			if settled < len(fixed) || settled > len(lines) {
-				t.Fatalf("%d settled after %d, of %d", settled, len(fixed), len(lines))
+			if len(settled) < len(fixed) || len(settled)+len(open) != len(lines) {
+				t.Fatalf("%d settled after %d, and %d open of %d", len(settled), len(fixed), len(open), len(lines))
 			}
-			fixed = slices.Clone(lines[:settled])
+			fixed = slices.Clone(settled)
 		}
-		lines, _ := s.Lines()
+		lines := s.Lines()
 		if d := cmp.Diff(markdown.Render(doc, options(w)), lines, cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("in pieces it is another document: %s", d)
 		}
@@ -147,7 +148,7 @@ func TestStream(t *testing.T) {
 			t.Fatal("the source changed")
 		}
 		s.SetWidth(w + 7)
-		lines, _ = s.Lines()
+		lines = s.Lines()
 		if d := cmp.Diff(markdown.Render(doc, options(w+7)), lines, cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("at another width: %s", d)
 		}
@@ -198,14 +199,14 @@ func FuzzRender(f *testing.F) {
 func TestOpenFence(t *testing.T) {
 	s := markdown.NewStream(options(40))
 	s.Append("Intro\n\n```go\nx := 1\ny := `raw\n")
-	lines, settled := s.Lines()
-	if settled != 4 || text(lines) != "Intro\n\n  x := 1\n  y := `raw\n" {
-		t.Errorf("%d settled of %q", settled, text(lines))
+	settled, open := s.Parts()
+	if len(open) != 0 || text(settled) != "Intro\n\n  x := 1\n  y := `raw\n" {
+		t.Errorf("settled %q, open %q", text(settled), text(open))
 	}
 	s.Append("still raw` + 2")
-	lines, settled = s.Lines()
-	if settled != 4 || !strings.HasSuffix(marked(lines), "«good:still raw`»«code: + »«warn:2»\n") {
-		t.Errorf("%d settled of %q", settled, marked(lines))
+	settled, open = s.Parts()
+	if len(settled) != 4 || marked(open) != "  «good:still raw`»«code: + »«warn:2»\n" {
+		t.Errorf("settled %q, open %q", text(settled), marked(open))
 	}
 }
 
@@ -282,7 +283,7 @@ func BenchmarkStream(b *testing.B) {
 		s := markdown.NewStream(options(80))
 		for i := 0; i < len(doc); i += 20 {
 			s.Append(doc[i:min(i+20, len(doc))])
-			s.Lines()
+			s.Parts()
 		}
 	}
 }

@@ -10,8 +10,7 @@ import (
 func Render(text string, o Options) []Line {
 	s := NewStream(o)
 	s.Append(text)
-	lines, _ := s.Lines()
-	return lines
+	return s.Lines()
 }
 
 // Stream renders a document while it arrives: only the last block is rendered again,
@@ -20,7 +19,8 @@ type Stream struct {
 	o      Options
 	source strings.Builder // everything, to be rendered at another width
 
-	done  []Line  // of finished blocks
+	done  []Line  // of finished blocks, and of open code
+	began bool    // there is something before
 	tight bool    // no empty line before the next block: a heading is last
 	block growing // the block that grows
 	rest  string  // the last line, not ended yet
@@ -41,8 +41,7 @@ type fence struct {
 	length int
 	indent int // of the fence: as much is taken off each line
 	code   *code
-	lines  []Line // of its ended lines
-	any    bool
+	begun  bool // a line of it is out
 }
 
 // maxBlock is how many bytes of a block are parsed at once: some texts take time that
@@ -81,25 +80,28 @@ func (s *Stream) SetWidth(width int) {
 // Text returns everything that was appended, as it came.
 func (s *Stream) Text() string { return s.source.String() }
 
-// Lines returns the document as it stands. The first settled lines will not change
-// any more at this width, whatever comes.
-func (s *Stream) Lines() (lines []Line, settled int) {
-	settled = len(s.done)
+// Parts returns the document as it stands: the lines that will not change any more at
+// this width, whatever comes, and those of the last block. The first slice grows and
+// is shared; it must not be changed.
+func (s *Stream) Parts() (settled, open []Line) {
 	tail := *s // what follows changes copies only
-	tail.done = s.done[:settled:settled]
+	tail.done = nil
 	if f := s.block.fence; f != nil {
-		settled += len(s.gap()) + len(f.lines)
-		open := *f
-		open.lines = f.lines[:len(f.lines):len(f.lines)]
-		c := *f.code
-		open.code = &c
-		tail.block.fence = &open
+		copied, c := *f, *f.code
+		copied.code = &c
+		tail.block.fence = &copied
 	}
 	if s.rest != "" {
 		tail.line(view.Clean(s.rest))
 	}
 	tail.finish()
-	return tail.done, settled
+	return s.done[:len(s.done):len(s.done)], tail.done
+}
+
+// Lines returns all lines of the document as it stands.
+func (s *Stream) Lines() []Line {
+	settled, open := s.Parts()
+	return append(settled, open...)
 }
 
 // line takes one ended line.
@@ -109,8 +111,8 @@ func (s *Stream) line(line string) {
 			s.finish()
 			return
 		}
-		f.any = true
-		f.lines = append(f.lines, f.code.line(f.strip(line))...)
+		s.put(f.code.line(f.strip(line)), !f.begun)
+		f.begun = true
 		return
 	}
 	if strings.TrimSpace(line) == "" {
@@ -162,31 +164,35 @@ func tableHead(text string) string {
 
 // gap is what parts the next block from the last one.
 func (s *Stream) gap() []Line {
-	if len(s.done) == 0 || s.tight || s.block.join {
+	if !s.began || s.tight || s.block.join {
 		return nil
 	}
 	return []Line{{}}
 }
 
-// finish renders the block that grew.
-func (s *Stream) finish() {
-	b, gap := s.block, s.gap()
-	s.block = growing{}
-	var lines []Line
-	tight := false
-	switch {
-	case b.fence != nil && b.fence.any:
-		lines = b.fence.lines
-	case b.fence != nil:
-		lines = b.fence.code.line("")
-	case b.text != "":
-		lines, tight = s.o.render(b.text)
-	}
+// put adds lines, parted from those before where a block begins.
+func (s *Stream) put(lines []Line, begins bool) {
 	if len(lines) == 0 {
 		return
 	}
-	s.done = append(append(s.done, gap...), lines...)
-	s.tight = tight
+	if begins {
+		s.done = append(s.done, s.gap()...)
+	}
+	s.done = append(s.done, lines...)
+	s.began, s.tight = true, false
+}
+
+// finish renders the block that grew.
+func (s *Stream) finish() {
+	switch f := s.block.fence; {
+	case f != nil && !f.begun:
+		s.put(f.code.line(""), true)
+	case f == nil && s.block.text != "":
+		lines, heading := s.o.render(s.block.text)
+		s.put(lines, true)
+		s.tight = s.tight || heading && len(lines) > 0
+	}
+	s.block = growing{}
 }
 
 // heading tells whether a line begins with one to six "#".
