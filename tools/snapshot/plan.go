@@ -209,14 +209,16 @@ func (p *plan) files(l command.Loss) error {
 		return p.walk(path, Work, false)
 	}
 	for _, name := range l.Names {
-		if err := p.file(at(l.Dir, name)); err != nil {
+		if err := p.file(at(l.Dir, name), l.Dir); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *plan) file(path string) error {
+// file is a file or folder that is removed or overwritten by a command that runs
+// in dir.
+func (p *plan) file(path, dir string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case gone(err):
@@ -226,10 +228,12 @@ func (p *plan) file(path string) error {
 	case info.Mode()&fs.ModeSymlink != 0:
 		// It may be the link that goes or the file it leads to.
 		if target, err := filepath.EvalSymlinks(path); err == nil {
-			if err := p.target(target); err != nil {
+			if err := p.target(target, dir); err != nil {
 				return err
 			}
 		}
+	case info.IsDir() && p.git != nil && (below(dir, path) || below(p.s.Workspace, path)):
+		// Some files of it, by a pattern: nobody removes the folder he stands in.
 	case info.IsDir() && isTop(path):
 		if pointed(path) != "" {
 			return p.tree(path)
@@ -250,11 +254,11 @@ func (p *plan) file(path string) error {
 }
 
 // target is the file a link leads to; a folder is not removed through a link.
-func (p *plan) target(path string) error {
+func (p *plan) target(path, dir string) error {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return nil
 	}
-	return p.file(path)
+	return p.file(path, dir)
 }
 
 // temporary tells that a path outside every repository is scratch.

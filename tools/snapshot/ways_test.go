@@ -47,6 +47,7 @@ var ways = []struct{ name, line, back string }{
 	{"rm of a nested repository", "rm -rf nested", ""},
 	{"rm of a submodule", "rm -rf sub", ""},
 	{"rm of a worktree", "rm -rf ../wt", ""},
+	{"rm of a pattern", "rm -f *.txt", "git checkout -q -- clean.txt staged.txt new-staged.txt"},
 	{"rm of links", "rm -f link untracked-link", ""},
 	{"git rm", "git rm -f both.txt staged.txt new-staged.txt", ""},
 	{"git rm of a folder", "git rm -rf odd", ""},
@@ -145,7 +146,7 @@ func TestNothingAtStake(t *testing.T) {
 		}
 	}
 	l.run("git reset -q --hard && git update-index --no-assume-unchanged hidden.txt && git checkout -q . && git clean -qffd && git submodule --quiet update --force && git -C sub clean -qfd")
-	for _, line := range []string{"git reset --hard", "git checkout -- .", "git clean -fd", "git restore .", "git switch -f topic", "rm -rf dir"} {
+	for _, line := range []string{"git reset --hard", "git checkout -- .", "git clean -fd", "git restore .", "git switch -f topic", "rm -rf dir", "rm -f *.o", "rm -rf *"} {
 		if got := l.stake(l.losses(line)); got == snapshot.Work {
 			t.Errorf("in a clean tree, %s: %+v\n%s", line, l.losses(line), strings.TrimSpace(l.run("git status --short")))
 		}
