@@ -151,6 +151,11 @@ func (h *Host) Panel(id ID) (Panel, bool) {
 	return p.snapshot(), true
 }
 
+// stands tells whether a registration is still there: Sync hears of it a moment later.
+func (h *Host) stands(seq uint64) bool {
+	return slices.ContainsFunc(h.o.Surfaces.All(), func(e bus.Entry[spec.Surface]) bool { return e.Seq == seq })
+}
+
 func (h *Host) find(id ID) *panel {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -492,6 +492,75 @@ func TestStatus(t *testing.T) {
 	})
 }
 
+// A dialog that opens is deaf for a moment, each time it opens.
+func TestDialogIsDeafAtFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		pressed := 0
+		model := start("open", true)
+		id, _ := l.mount(spec.Surface{
+			Placement: map[string]any{"kind": "overlay"}, Model: model,
+			Update: step(func(_, msg map[string]any) []spec.Ask {
+				if msg["kind"] == "press" || msg["kind"] == "paste" {
+					pressed++
+				}
+				return nil
+			}),
+			View: func(_ context.Context, m any, _ map[string]any) (any, error) {
+				if m.(map[string]any)["open"] == false {
+					return nil, nil
+				}
+				return map[string]any{"type": "button", "id": "yes", "label": "Yes"}, nil
+			},
+		})
+		for range 2 {
+			pressed = 0
+			if !l.press(id, "enter") {
+				t.Error("a key typed ahead went past the dialog")
+			}
+			l.host.Click(id, "yes", 0)
+			l.host.Paste(id, "x")
+			synctest.Wait()
+			if pressed != 0 {
+				t.Error("something typed ahead answered the dialog")
+			}
+			time.Sleep(300 * time.Millisecond)
+			l.press(id, "enter")
+			l.host.Click(id, "yes", 0)
+			l.host.Paste(id, "x")
+			synctest.Wait()
+			if pressed != 3 {
+				t.Errorf("%d of 3 reached the dialog later", pressed)
+			}
+			model.Store(map[string]any{"open": false})
+			synctest.Wait()
+			model.Store(map[string]any{"open": true})
+			synctest.Wait()
+		}
+	})
+}
+
+// A size the plugin knows is not sent again.
+func TestResizeOnce(t *testing.T) {
+	l := newLab(t)
+	var sizes []string
+	id, _ := l.mount(spec.Surface{
+		Model: start(),
+		Update: step(func(_, msg map[string]any) []spec.Ask {
+			sizes = append(sizes, fmt.Sprintf("%dx%d", msg["width"], msg["height"]))
+			return nil
+		}),
+		View: show(func(map[string]any) string { return "x" }),
+	})
+	for _, w := range []int{30, 30, 20, 20, -1} {
+		l.host.Resize(id, w, 5)
+		l.settle()
+	}
+	if want := []string{"30x5", "20x5", "0x5"}; !slices.Equal(sizes, want) {
+		t.Errorf("sizes %q, want %q", sizes, want)
+	}
+}
+
 // What a surface sends itself without end stops, and costs no other message.
 func TestSendWithoutEnd(t *testing.T) {
 	l := newLab(t)
@@ -533,6 +602,29 @@ func TestReplaced(t *testing.T) {
 	}
 	if l.changed[id] < 4 {
 		t.Errorf("only %d changes were told", l.changed[id])
+	}
+}
+
+// A plugin that left, and whose panel has not heard of it, is not blamed.
+func TestLeavingIsNoFault(t *testing.T) {
+	l := newLab(t)
+	add, remove := l.spec.Slot().Put(bus.At(bus.ClassHome, 0, "p"), bus.Owner{UID: 1, Name: "p"}, spec.Surface{
+		Name: "s", Placement: map[string]any{"kind": "side"}, Model: start(),
+		Update: func(_ context.Context, _ *spec.Model, msg map[string]any) ([]spec.Ask, error) {
+			if msg["kind"] == "key" {
+				return nil, errors.New("plugin p was unloaded")
+			}
+			return nil, nil
+		},
+		View: show(func(map[string]any) string { return "x" }),
+	})
+	l.store.Commit(add)
+	l.host.Sync()
+	l.settle()
+	l.store.Commit(remove)
+	l.post(surfaces.ID{Plugin: "p", Name: "s"}, key("a"))
+	if l.notes() != "" {
+		t.Errorf("said %q", l.notes())
 	}
 }
 

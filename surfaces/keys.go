@@ -9,7 +9,7 @@ import (
 // not use it, to the plugin. answer is told once, as with Post, whether the key was
 // used; if not, what the screen does by default applies. Tab goes to the next widget
 // by itself unless the plugin consumed it. F6, Escape and Ctrl-C are the screen's and
-// never used.
+// never used. A dialog ignores keys, pastes and clicks for 300 ms after it opened.
 func (h *Host) Key(id ID, m Message, answer func(used bool)) {
 	if answer == nil {
 		answer = func(bool) {}
@@ -20,7 +20,7 @@ func (h *Host) Key(id ID, m Message, answer func(used bool)) {
 		return
 	}
 	m.Kind = KeyMessage
-	if p.widgetKey(m) {
+	if p.early() || p.widgetKey(m) {
 		answer(true)
 		return
 	}
@@ -44,7 +44,7 @@ func reserved(m Message) bool {
 // Paste hands a pasted text to the focused input, else to the plugin.
 func (h *Host) Paste(id ID, text string) {
 	p := h.find(id)
-	if p == nil {
+	if p == nil || p.early() {
 		return
 	}
 	if !p.change(func(n *Node, w Widget) (Widget, []Message, bool) {
@@ -63,7 +63,7 @@ func (h *Host) Paste(id ID, text string) {
 // is pressed. A screen calls it when the plugin did not consume the mouse message.
 func (h *Host) Click(id ID, widget string, index int) {
 	p := h.find(id)
-	if p == nil || !p.focus(widget) {
+	if p == nil || p.early() || !p.focus(widget) {
 		return
 	}
 	p.change(func(n *Node, w Widget) (Widget, []Message, bool) {
@@ -222,7 +222,7 @@ func (p *panel) widgetKey(m Message) bool {
 func (p *panel) page() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return max(p.height-1, 1)
+	return max(p.height-1, 1) // one line stays to hold on to
 }
 
 // lines is how many items can be marked.

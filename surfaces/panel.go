@@ -17,6 +17,9 @@ const (
 	statusEvery = time.Second
 	// viewEvery is how long messages may keep a panel from being drawn.
 	viewEvery = 50 * time.Millisecond
+	// deafTime is how long a dialog that opens hears no key: nothing typed ahead may
+	// answer it.
+	deafTime = 300 * time.Millisecond
 )
 
 // panel is one surface. A goroutine runs while there is something to do; all but
@@ -45,7 +48,11 @@ type panel struct {
 	last    *Node  // tree as the last view returned it
 	edits   map[string][]edit
 	shown   Panel
-	height  int // cells, for pages
+	// openedAt is when the surface was closed last and is no more.
+	openedAt time.Time
+	sized    bool
+	width    int // cells, as resize told
+	height   int // cells, for pages
 }
 
 // posted is a message in the queue.
@@ -148,9 +155,22 @@ func (p *panel) enqueue(q posted) (taken, full bool) {
 	return true, false
 }
 
+// resize tells the plugin a size that is new to it.
 func (p *panel) resize(width, height int) {
-	p.put(posted{m: Message{Kind: ResizeMessage, Width: max(width, 0), Height: max(height, 0)}})
+	width, height = max(width, 0), max(height, 0)
 	p.mu.Lock()
-	p.height = max(height, 1)
+	known := p.sized && p.width == width && p.height == height
+	p.sized, p.width, p.height = true, width, height
 	p.mu.Unlock()
+	if !known {
+		p.put(posted{m: Message{Kind: ResizeMessage, Width: width, Height: height}})
+	}
+}
+
+// early tells whether a dialog opened so lately that what is typed was not meant for
+// it.
+func (p *panel) early() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.place.Kind == Overlay && time.Since(p.openedAt) < deafTime
 }

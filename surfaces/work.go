@@ -166,14 +166,15 @@ func recovered(err *error) {
 	}
 }
 
-// fault reports an error once: until another one comes or something succeeds.
+// fault reports an error once, until another one comes; that of a plugin on its way
+// out is none.
 func (p *panel) fault(what string, err error) {
 	text := what + ": " + err.Error()
 	p.mu.Lock()
 	again := p.said == text || p.gone
 	p.said = text
 	p.mu.Unlock()
-	if !again {
+	if !again && p.h.stands(p.seq) {
 		p.h.report(p.id, "%s", text)
 	}
 }
@@ -223,6 +224,9 @@ func (p *panel) view() {
 func (p *panel) publish(next Panel) bool {
 	if p.gone || next.Tree == nil && p.shown.Tree == nil && next.Text == p.shown.Text && next.Err == p.shown.Err {
 		return false
+	}
+	if !p.shown.Open() && next.Open() {
+		p.openedAt = time.Now()
 	}
 	next.Version = p.shown.Version + 1
 	p.shown = next

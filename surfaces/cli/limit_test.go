@@ -64,6 +64,7 @@ func TestH01NobodyToAsk(t *testing.T) {
 		}
 		w.send(says("done"))
 	})
+	l.write("home/rules.json", `{"version": 1}`)
 	l.write("secret.txt", "top secret\n")
 	l.write("ws/.starling/plugins/shady.star", `inject = ["tools"]
 uses = ["fs.write"]

@@ -79,6 +79,7 @@ func newLab(t *testing.T, answer func(w *reply, n int, body string)) *lab {
 	l.server = httptest.NewServer(http.HandlerFunc(l.serve))
 	t.Cleanup(l.server.Close)
 	l.write("ws/.git/HEAD", "")
+	l.write("home/rules.json", `{"version": 1, "allow": ["*", "write"]}`) // permissions are tested elsewhere
 	l.models(`"cost": {"input": 1, "output": 2}`)
 	l.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "STARLING_HOME=" + l.home, "FAKE_PROVIDER_KEY=" + canary}
 	return l
