@@ -37,7 +37,7 @@ func version(t *testing.T, home string, env ...string) (stdout, stderr string) {
 // Bounds of what runs before main, whatever is asked of the process. Time says
 // nothing on a busy machine; bytes and allocations are the same in each run.
 const (
-	ownBytes, ownAllocs = 128 << 10, 400  // one package of ours: a table of words, no regular expression
+	ownBytes, ownAllocs = 32 << 10, 200   // one package of ours
 	allBytes, allAllocs = 768 << 10, 8000 // all packages; a compiled table of a library is soon more
 )
 
