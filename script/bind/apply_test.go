@@ -38,7 +38,7 @@ def apply(ctx):
 		{"no apply", "x = 1", "there is no apply function"},
 		{"no parameter", "def apply(): pass", "apply takes one parameter"},
 		{"no such event", `def apply(ctx): on("agent/tool-cal", lambda e: None)`, `there is no event "agent/tool-cal"; did you mean "agent/tool-call"?`},
-		{"an event of later", `def apply(ctx): on("code/permission", lambda e: None)`, "code/permission is not announced by this version"},
+		{"an event of later", `def apply(ctx): on("agent/compact", lambda e: None)`, "agent/compact is not announced by this version"},
 		{"a listener that is none", `def apply(ctx): on("agent/prompt", 7)`, "on: fn must be a function, not int"},
 		{"a listener with two parameters", `def apply(ctx): on("agent/prompt", lambda a, b: None)`, "must take one argument"},
 		{"tool without inject", `def apply(ctx): tool("t", "d", {}, lambda a: None)`, `tool needs "tools" in inject`},
