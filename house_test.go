@@ -27,7 +27,7 @@ var rooms = []room{
 	{"", []string{"*"}}, // main.go
 	{"surfaces/cli", []string{"*"}},
 	{"evals", []string{"agent", "agent/harness", "script/scenario", "tools", "trust", "bus"}},
-	{"surfaces/tui", []string{"surfaces", "bus"}},
+	{"surfaces/tui", []string{"surfaces", "surfaces/markdown", "bus"}},
 	{"surfaces/headless", []string{"surfaces", "bus"}},
 	{"agent/harness", []string{"agent", "script", "script/scenario", "surfaces", "surfaces/markdown", "surfaces/web", "tools", "trust", "bus"}},
 	{"agent", []string{"tools", "trust", "bus"}},
