@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"starling/trust/command"
 )
@@ -52,8 +54,16 @@ func (p *plan) ask(ctx context.Context, top string, requests []request) error {
 	if all {
 		names = nil
 	}
+	// Both questions at once: each reads the whole index.
+	var entries []listed
+	var failure error
+	var wg sync.WaitGroup
+	if files {
+		wg.Go(func() { entries, failure = p.git.index(ctx, top, names) })
+	}
 	st, err := p.git.status(ctx, top, untracked, ignored, names)
-	if err != nil {
+	wg.Wait()
+	if err = errors.Join(err, failure); err != nil {
 		return err
 	}
 	repo := p.repo(top)
@@ -81,9 +91,7 @@ func (p *plan) ask(ctx context.Context, top string, requests []request) error {
 			p.add(filepath.Join(gitFolder(top), name), Held, false, gitFolder(top))
 		}
 	}
-	if files {
-		return p.hidden(ctx, repo, requests, names)
-	}
+	p.hidden(repo, requests, entries)
 	return nil
 }
 
@@ -199,12 +207,8 @@ func (p *plan) submodule(path string, c change, r request) {
 }
 
 // hidden looks at the files git was told not to look at.
-func (p *plan) hidden(ctx context.Context, repo *repoPlan, requests []request, names []string) error {
-	all, err := p.git.index(ctx, repo.dir, names)
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
+func (p *plan) hidden(repo *repoPlan, requests []request, entries []listed) {
+	for _, e := range entries {
 		if !e.hidden || e.Stage != 0 || !strings.HasPrefix(e.Mode, "1") || e.Mode == "160000" {
 			continue
 		}
@@ -217,7 +221,6 @@ func (p *plan) hidden(ctx context.Context, repo *repoPlan, requests []request, n
 		}
 		p.add(path, Work, false, repo.dir)
 	}
-	return nil
 }
 
 // equals tells that a path has the content of an object of git, or that nothing
