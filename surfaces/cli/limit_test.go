@@ -85,6 +85,11 @@ def apply(ctx):
 			t.Errorf("result %d: %q", i, got)
 		}
 	}
+	for i, id := range []string{"c2", "c3"} { // the plugin's tool is not there to be denied
+		if len(r.Denied) != 2 || r.Denied[i].ID != id || r.Denied[i].By != "permissions" || r.Denied[i].Why == "" {
+			t.Fatalf("denied %+v", r.Denied)
+		}
+	}
 	listed := fmt.Sprint(r.Notices)
 	if strings.Count(listed, "not approved; --trust-plugins") != 1 || !strings.Contains(e.stdout, `"name":"shady","origin":"workspace","approval":"not approved"`) {
 		t.Errorf("listed %s\n%v", listed, e)

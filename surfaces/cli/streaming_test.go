@@ -23,6 +23,7 @@ type result struct {
 		Input, Output int
 		Cost          float64
 	}
+	Denied  []struct{ ID, By, Why string }
 	Notices []struct{ From, Text string }
 }
 
