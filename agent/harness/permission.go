@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"starling/agent"
+	"starling/agent/prompt"
 	"starling/bus"
 	"starling/bus/event"
 	"starling/bus/view"
@@ -150,7 +151,7 @@ func (p *permissions) permit(ctx context.Context, c agent.PermitCall) agent.Perm
 	d := permit.Decide(a.call, permit.Policy{
 		Mode: mode, Rules: p.rules, AllowPaths: p.paths, At: p.at, Extra: p.extra, StateHome: p.stateHome,
 		Dirty: func(f command.Finding) bool { return p.dirty(ctx, f) },
-	}, func() bus.Verdict { return p.verdict(ctx, a) })
+	}, func(floor bool) bus.Verdict { return p.verdict(ctx, a, floor) })
 	switch d.Effect {
 	case permit.Deny:
 		return p.deny(a, d)
@@ -171,6 +172,9 @@ func (p *permissions) read(c agent.PermitCall) *asked {
 		Tool: c.Tool.Name, Arguments: c.Arguments, Paths: c.Paths, PathsKnown: c.PathsKnown, Risk: c.Tool.Risk,
 		ReadOnly: c.Tool.ReadOnly, Rewritten: c.Rewritten, Origin: c.Origin, Cwd: p.at.Workspace,
 		Replaced: !c.Tool.Builtin && p.engine.hides(c.Tool.Name),
+	}
+	if c.Tool.Builtin && c.Tool.Name == prompt.SkillToolName {
+		a.call.Paths = nil // the skills were listed at the start: the agent reads them as it reads AGENTS.md
 	}
 	// What a replacement does beyond the tool it hides, its own words hold.
 	a.call.PathsKnown = a.call.PathsKnown || a.call.Replaced
@@ -194,13 +198,13 @@ func (p *permissions) dirty(ctx context.Context, f command.Finding) bool {
 }
 
 // verdict asks the plugins.
-func (p *permissions) verdict(ctx context.Context, a *asked) bus.Verdict {
+func (p *permissions) verdict(ctx context.Context, a *asked, floor bool) bus.Verdict {
 	e := &event.PermissionEvent{
 		Tool: a.Tool.Name, Arguments: a.Arguments, Paths: a.Paths, PathsKnown: a.PathsKnown, Cwd: a.call.Cwd,
-		Summary: a.summary, Risk: string(a.Tool.Risk), Origin: a.Origin,
+		Summary: a.summary, Risk: string(a.Tool.Risk), Origin: a.Origin, Floor: floor,
 	}
 	if a.call.Command != nil {
-		e.Risk, e.Floor = string(a.call.Command.Risk), len(a.call.Command.Floor) > 0
+		e.Risk = string(a.call.Command.Risk)
 	}
 	p.port.Send(ctx, e)
 	return e.Verdict

@@ -61,7 +61,7 @@ func (j *judge) decide(plugins Verdicts) Decision {
 	if plugins == nil {
 		return d
 	}
-	return j.hear(plugins(), d, asked != nil)
+	return j.hear(plugins(d.Floor), d, asked != nil)
 }
 
 // hear joins what plugins say with what stands. An allow only answers an ordinary

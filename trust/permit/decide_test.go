@@ -230,7 +230,7 @@ func TestPlugins(t *testing.T) {
 		p := policy(t, c.mode, c.rules...)
 		for kind, want := range map[bus.VerdictKind]permit.Effect{bus.NoOpinion: c.none, bus.Deny: c.no, bus.Allow: c.yes, bus.Ask: c.x} {
 			asked := 0
-			got := permit.Decide(c.call, p, func() bus.Verdict { asked++; return says(kind)() })
+			got := permit.Decide(c.call, p, func(floor bool) bus.Verdict { asked++; return says(kind)(floor) })
 			if got.Effect != want || asked != 1 {
 				t.Errorf("%s, plugin says %s: got %+v after %d questions, want %s", c.name, kind, got, asked, want)
 			}
@@ -240,11 +240,11 @@ func TestPlugins(t *testing.T) {
 		}
 	}
 	// Where nothing can change, nobody is asked.
-	never := func() bus.Verdict { t.Error("a plugin was asked"); return bus.Verdict{} }
+	never := func(bool) bus.Verdict { t.Error("a plugin was asked"); return bus.Verdict{} }
 	permit.Decide(plain, policy(t, permit.ModeYolo, "deny bash"), never)
 	permit.Decide(plain, policy(t, permit.ModePlan), never)
 
-	failed := func() bus.Verdict { return bus.Verdict{Kind: bus.Deny, Err: errors.New("boom")} }
+	failed := func(bool) bus.Verdict { return bus.Verdict{Kind: bus.Deny, Err: errors.New("boom")} }
 	got := permit.Decide(plain, policy(t, permit.ModeYolo), failed)
 	if got.Effect != permit.Deny || !strings.Contains(strings.Join(got.Reasons, ""), "boom") {
 		t.Errorf("a failed plugin: %+v", got)

@@ -80,5 +80,5 @@ func policy(t *testing.T, mode permit.Mode, rules ...string) permit.Policy {
 }
 
 func says(kind bus.VerdictKind) permit.Verdicts {
-	return func() bus.Verdict { return bus.Verdict{Kind: kind, Why: "because", By: bus.Owner{Name: "p"}} }
+	return func(bool) bus.Verdict { return bus.Verdict{Kind: kind, Why: "because", By: bus.Owner{Name: "p"}} }
 }

@@ -86,5 +86,6 @@ type Decision struct {
 }
 
 // Verdicts asks plugins for their opinion; it is called at most once and only
-// where an opinion can change something.
-type Verdicts func() bus.Verdict
+// where an opinion can change something. floor tells them that the safety floor
+// asks, whatever they say.
+type Verdicts func(floor bool) bus.Verdict
