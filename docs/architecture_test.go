@@ -225,7 +225,7 @@ func TestStates(t *testing.T) {
 }
 
 // anywhere are the events without a place in a run's order.
-var anywhere = []string{event.Notice.Name(), event.Tick.Name(), event.ProviderError.Name()}
+var anywhere = []string{event.Notice.Name(), event.Tick.Name(), event.ProviderError.Name(), event.ProcessExit.Name(), event.FileChange.Name()}
 
 // eventOrder are the events in the order the page gives.
 func eventOrder(t *testing.T) []string {

@@ -212,7 +212,7 @@ func TestEventOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	plugin := put(t, t.TempDir(), "recorder.star", fmt.Sprintf(recorder, names))
-	_, said := run(t, []string{plugin}, "call(\"work\")\nsay(\"done\")\n")
+	_, said := run(t, []string{plugin}, "calls([call(\"work\"), call(\"bash\", command = \"touch x\")])\nsay(\"done\")\n")
 	var got []string
 	for _, n := range said {
 		if n.From == "recorder" {
