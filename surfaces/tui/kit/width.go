@@ -95,3 +95,25 @@ func wrapLine(out []string, line string, width int) []string {
 		}
 	}
 }
+
+// Chop breaks clean text into lines of at most width cells between characters only,
+// and keeps every space: for output and code.
+func Chop(text string, width int) []string {
+	width = max(width, 1)
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.ReplaceAll(line, "\t", "    ")
+		for {
+			head, rest := Cut(line, width)
+			if head == "" && rest != "" {
+				head, rest, _ = Cluster(line)
+			}
+			out = append(out, head)
+			if rest == "" {
+				break
+			}
+			line = rest
+		}
+	}
+	return out
+}

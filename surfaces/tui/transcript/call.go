@@ -1,0 +1,355 @@
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"starling/surfaces"
+	"starling/surfaces/tui/kit"
+)
+
+// State of a call.
+type State int
+
+// The states.
+const (
+	Running State = iota
+	Done
+	Failed
+	Refused
+)
+
+const (
+	folded  = 15       // rows of output that are shown before it is folded
+	glimpse = 3        // rows of a change that show unasked
+	keep    = 64 << 10 // bytes of running output that are kept, from the end
+	most    = 1 << 20  // bytes of output that are laid out when it is open
+	column  = 6        // cells of the name of a tool
+)
+
+// Call is one tool call, or a command of the person, on screen.
+type Call struct {
+	id, name, summary string // clean
+	note              string // at the right: "84 lines", "+12 −3", or why it was refused
+	state             State
+	output            string // clean
+	diff              []surfaces.DiffLine
+	level             int // how far it is open: 0 one line, 1 folded, 2 whole
+	set               bool
+	views             []func(l Look) []Row
+}
+
+func (c *Call) gapAfter(before block) bool {
+	_, same := before.(*Call)
+	return !same
+}
+
+func (c *Call) depth(l Look) int {
+	if !c.set && l.Open {
+		return 1
+	}
+	return c.level
+}
+
+// toggle opens the call a step further, and closes it after the last.
+func (c *Call) toggle(l Look) {
+	now := c.depth(l)
+	c.set = true
+	if now == 1 && !c.more() {
+		now = 2
+	}
+	c.level = (now + 1) % 3
+}
+
+// more tells whether there is more than a folded call shows.
+func (c *Call) more() bool {
+	return len(c.diff) > folded || strings.Count(c.output, "\n") >= folded || len(c.output) > folded*80
+}
+
+func (c *Call) rows(l Look) []Row {
+	out := []Row{c.head(l)}
+	limit := 0
+	switch depth := c.depth(l); {
+	case depth == 1:
+		limit = folded
+	case depth == 2:
+		limit = 1 << 30
+	case len(c.diff) > 0 || c.state == Running:
+		limit = glimpse
+	}
+	switch {
+	case len(c.diff) > 0:
+		out = append(out, c.change(l, limit)...)
+	case limit > 0 && c.output != "":
+		out = append(out, c.text(l, limit)...)
+	}
+	for _, draw := range c.views {
+		out = append(out, draw(l)...)
+	}
+	return out
+}
+
+func (c *Call) head(l Look) Row {
+	sign, style := l.Signs.Call, surfaces.Good
+	switch c.state {
+	case Running:
+		style = surfaces.Accent
+	case Failed, Refused:
+		sign, style = l.Signs.Failed, surfaces.Bad
+	}
+	name := c.name + strings.Repeat(" ", max(column-kit.Width(c.name), 0)) + " "
+	room := l.Width - 2 - kit.Width(sign) - 1
+	name = kit.Clip(name, room, l.Signs.Ellipsis)
+	room -= kit.Width(name)
+	note := c.note
+	noteStyle := surfaces.Dim
+	if c.state == Failed || c.state == Refused {
+		noteStyle = surfaces.Bad
+	}
+	if w := kit.Width(note); w > 0 {
+		noteRoom := max(room-kit.Width(c.summary)-2, room/2)
+		note = kit.Clip(note, noteRoom, l.Signs.Ellipsis)
+	}
+	summary := c.summary
+	if note != "" {
+		summary = kit.Clip(summary, room-kit.Width(note)-2, l.Signs.Ellipsis)
+	} else {
+		summary = kit.Clip(summary, room, l.Signs.Ellipsis)
+	}
+	pad := max(room-kit.Width(summary)-kit.Width(note), 0)
+	return row(span(" "+sign+" ", style), span(name, surfaces.Bold), span(summary, 0),
+		span(strings.Repeat(" ", pad), 0), span(note, noteStyle))
+}
+
+func (c *Call) more1(l Look, hidden int) Row {
+	last := "└"
+	if l.Signs.ASCII {
+		last = "`"
+	}
+	return row(span(fmt.Sprintf("   %s %s more", last, plural(hidden, "line")), surfaces.Dim))
+}
+
+func (c *Call) change(l Look, limit int) []Row {
+	lines := c.diff
+	for len(lines) > 0 && lines[0].Sign == '=' {
+		lines = lines[1:]
+	}
+	hidden := 0
+	if limit == glimpse {
+		// What is new is what one wants to see first.
+		for len(lines) > 0 && lines[0].Sign != '+' && lines[0].Sign != '-' {
+			lines = lines[1:]
+			hidden++
+		}
+	}
+	if len(lines) > limit+1 {
+		hidden += len(lines) - limit
+		lines = lines[:limit]
+	} else if limit == glimpse {
+		hidden = 0
+	}
+	var out []Row
+	for _, d := range lines {
+		out = append(out, DiffRow(d, l)...)
+	}
+	if hidden > 0 {
+		out = append(out, c.more1(l, hidden))
+	}
+	return out
+}
+
+// DiffRow returns the rows of one line of a diff.
+func DiffRow(d surfaces.DiffLine, l Look) []Row {
+	head := "   " + l.Signs.Down + " "
+	n := d.New
+	if d.Sign == '-' {
+		n = d.Old
+	}
+	text, style := d.Text, d.Style()
+	switch {
+	case n > 0:
+		text = fmt.Sprintf("%3d %c %s", n, d.Sign, d.Text)
+	case d.Sign == '@' || d.Sign == '=':
+		text = kit.Clip(strings.ReplaceAll(text, "\t", "    "), l.Width-kit.Width(head), l.Signs.Ellipsis)
+	}
+	var out []Row
+	for _, line := range kit.Chop(text, l.Width-kit.Width(head)) {
+		out = append(out, row(span(head, surfaces.Dim), span(line, style)))
+	}
+	return out
+}
+
+// text are the rows of output: the last ones while it runs, else the first ones.
+func (c *Call) text(l Look, limit int) []Row {
+	head := "   " + l.Signs.Down + " "
+	width := l.Width - kit.Width(head)
+	source, cut := c.output, 0
+	if c.state == Running && limit <= folded {
+		source = lastLines(source, limit)
+		cut = strings.Count(c.output[:len(c.output)-len(source)], "\n")
+	} else {
+		source, cut = firstLines(source, limit)
+	}
+	if room := limit * max(width, 1) * 4; limit <= folded && len(source) > room {
+		source = source[:boundary(source, room)]
+	}
+	if len(source) > most {
+		source = source[:boundary(source, most)]
+	}
+	style := surfaces.Dim
+	lines := kit.Chop(strings.TrimRight(source, "\n"), width)
+	if len(lines) > limit {
+		lines = lines[:limit]
+		cut = max(cut, 1)
+	}
+	var out []Row
+	for _, line := range lines {
+		out = append(out, row(span(head, surfaces.Dim), span(line, style)))
+	}
+	if cut > 0 && c.state != Running {
+		out = append(out, c.more1(l, cut))
+	}
+	return out
+}
+
+// firstLines returns n lines from the beginning and how many are left out.
+func firstLines(text string, n int) (string, int) {
+	text = strings.TrimRight(text, "\n")
+	at := 0
+	for i := 0; i < n; i++ {
+		j := strings.IndexByte(text[at:], '\n')
+		if j < 0 {
+			return text, 0
+		}
+		at += j + 1
+	}
+	return text[:at], strings.Count(text[at:], "\n") + 1
+}
+
+func lastLines(text string, n int) string {
+	text = strings.TrimRight(text, "\n")
+	end := len(text)
+	for i := 0; i < n; i++ {
+		j := strings.LastIndexByte(text[:end], '\n')
+		if j < 0 {
+			return text
+		}
+		end = j
+	}
+	return text[end+1:]
+}
+
+// Result of a call, as a screen reads it.
+type Result struct {
+	Content string
+	IsError bool
+	Details json.RawMessage
+}
+
+// details are the fields of built-in tools that show.
+type details struct {
+	Denied  bool    `json:"denied"`
+	By      string  `json:"by"`
+	Why     string  `json:"why"`
+	Diff    string  `json:"diff"`
+	Added   *int    `json:"added"`
+	Removed *int    `json:"removed"`
+	Total   *int    `json:"total_lines"`
+	From    *int    `json:"from_line"`
+	To      *int    `json:"to_line"`
+	Matches *int    `json:"matches"`
+	Files   *int    `json:"files"`
+	Entries *int    `json:"entries"`
+	Status  *int    `json:"status"`
+	Signal  string  `json:"signal"`
+	Timeout bool    `json:"timed_out"`
+	Stopped bool    `json:"stopped"`
+	Elapsed float64 `json:"elapsed_ms"`
+	Lines   *int    `json:"lines"`
+}
+
+// end settles a call.
+func (c *Call) end(r Result, minus string) {
+	c.output = kit.Clean(r.Content)
+	c.state = Done
+	if r.IsError {
+		c.state = Failed
+	}
+	var d details
+	if len(r.Details) > 0 && json.Unmarshal(r.Details, &d) != nil {
+		d = details{} // of a plugin, in a shape of its own
+	}
+	c.diff = surfaces.PatchLines(d.Diff)
+	switch {
+	case d.Denied:
+		c.state = Refused
+		c.note = kit.CleanLine("blocked by " + d.By + ": " + d.Why)
+		if d.By == "" {
+			c.note = kit.CleanLine("refused: " + d.Why)
+		}
+	case r.IsError && d.Status == nil:
+		first, _, _ := strings.Cut(strings.TrimSpace(c.output), "\n")
+		c.note = kit.CleanLine(first)
+	case d.Timeout:
+		c.state, c.note = Failed, "timed out"
+	case d.Stopped:
+		c.state, c.note = Failed, "stopped"
+	case d.Signal != "":
+		c.state, c.note = Failed, kit.CleanLine(d.Signal)
+	case d.Status != nil && *d.Status != 0:
+		c.state, c.note = Failed, fmt.Sprintf("status %d", *d.Status)
+	case d.Added != nil && d.Removed != nil:
+		c.note = fmt.Sprintf("+%d %s%d", *d.Added, minus, *d.Removed)
+	case d.From != nil && d.To != nil:
+		c.note = plural(max(*d.To-*d.From+1, 0), "line")
+	case d.Matches != nil:
+		c.note = plural(*d.Matches, "match")
+		if *d.Matches != 1 {
+			c.note = fmt.Sprintf("%d matches", *d.Matches)
+		}
+	case d.Entries != nil:
+		c.note = fmt.Sprintf("%d entries", *d.Entries)
+	case d.Files != nil:
+		c.note = plural(*d.Files, "file")
+	case strings.TrimSpace(c.output) != "":
+		c.note = plural(strings.Count(strings.TrimRight(c.output, "\n"), "\n")+1, "line")
+	default:
+		c.note = ""
+	}
+}
+
+// Summary is the arguments of a call in one line: the value that tells most, or all
+// of them as they are.
+func Summary(arguments string) string {
+	var m map[string]any
+	if json.Unmarshal([]byte(arguments), &m) != nil {
+		return kit.CleanLine(head(arguments))
+	}
+	for _, key := range []string{"command", "path", "pattern", "url", "query", "name", "question", "text"} {
+		if s, ok := m[key].(string); ok && s != "" {
+			first, rest, _ := strings.Cut(strings.TrimSpace(head(s)), "\n")
+			if rest != "" {
+				first += " …"
+			}
+			if key == "pattern" {
+				if p, ok := m["path"].(string); ok && p != "" {
+					first += " in " + p
+				}
+			}
+			return kit.CleanLine(first)
+		}
+	}
+	if len(m) == 0 {
+		return ""
+	}
+	return kit.CleanLine(head(arguments))
+}
+
+// head is as much of a text as one line may need.
+func head(s string) string {
+	if len(s) > 2000 {
+		return s[:boundary(s, 2000)]
+	}
+	return s
+}

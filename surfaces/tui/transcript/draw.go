@@ -1,0 +1,75 @@
+package transcript
+
+import (
+	"github.com/gdamore/tcell/v2"
+
+	"starling/surfaces/tui/kit"
+)
+
+// Draw paints the visible rows.
+func (t *Transcript) Draw(screen tcell.Screen) {
+	x, y, width, height := t.GetInnerRect()
+	t.visible = t.visible[:0]
+	if width <= 0 || height <= 0 {
+		return
+	}
+	plain := t.theme.Style(0)
+	kit.Fill(screen, kit.Rect{X: x, Y: y, W: width, H: height}, " ", plain)
+	t.frame++
+	if width != t.look.Width {
+		t.sel = selection{}
+		t.look.Width = width
+	}
+	if len(t.entries) == 0 {
+		return
+	}
+	t.settle()
+	if !t.follow && t.atEnd(height) {
+		t.End()
+	}
+	at := t.top
+	if t.follow {
+		at = t.tail(height)
+	}
+	from, to, selected := t.sel.ends()
+	for line := 0; line < height && at.entry < len(t.entries); {
+		rows := t.rows(at.entry)
+		for ; at.row < len(rows) && line < height; at.row++ {
+			kit.PutSpans(screen, x, y+line, width, rows[at.row].Spans, t.theme)
+			if selected {
+				t.mark(screen, x, y+line, width, at, from, to)
+			}
+			t.visible = append(t.visible, at)
+			line++
+		}
+		if at.row >= len(rows) {
+			at = place{at.entry + 1, 0}
+		}
+	}
+	t.evict()
+	if t.fresh && !t.follow {
+		g := t.look.Signs
+		text := " " + g.Arrow + " new output " + g.Dot + " End "
+		text = kit.Clip(text, width, g.Ellipsis)
+		kit.Put(screen, x+width-kit.Width(text), y+height-1, width, text, t.theme.Mark)
+	}
+}
+
+// mark shows what is selected of one row.
+func (t *Transcript) mark(screen tcell.Screen, x, y, width int, at place, from, to spot) {
+	first, last := 0, width
+	if at.before(from.place) || to.place.before(at) {
+		return
+	}
+	if at == from.place {
+		first = from.column
+	}
+	if at == to.place {
+		last = min(to.column+1, width)
+	}
+	for c := first; c < last; {
+		text, style, w := screen.Get(x+c, y)
+		screen.Put(x+c, y, text, kit.Over(style, t.theme.Mark))
+		c += max(w, 1)
+	}
+}

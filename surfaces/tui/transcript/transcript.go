@@ -1,0 +1,318 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/rivo/tview"
+
+	"starling/bus/view"
+	"starling/surfaces/tui/kit"
+)
+
+// Transcript is the conversation. Its methods belong to one goroutine.
+type Transcript struct {
+	*tview.Box
+	// Copy gets what the mouse selected; may be nil.
+	Copy func(text string)
+
+	theme *kit.Theme
+	look  Look
+	gen   int // of the look besides its width
+
+	entries []*entry
+	calls   map[string]*entry
+
+	follow bool
+	top    place // the first visible row while it does not follow
+	fresh  bool  // something came below what is read
+
+	frame   uint64
+	cached  []*entry // that hold rows, oldest first
+	held    int      // rows of cached
+	visible []place  // of the last frame, by row
+	sel     selection
+}
+
+// place is one row of one entry.
+type place struct{ entry, row int }
+
+func (p place) before(o place) bool {
+	return p.entry < o.entry || p.entry == o.entry && p.row < o.row
+}
+
+// entry is a block with its rows at a width.
+type entry struct {
+	block block
+	gap   bool // an empty row stands before it
+	width int  // of laid; 0 for none
+	gen   int
+	frame uint64 // that showed it last
+	laid  []Row
+}
+
+// maxHeld is how many rows are kept beyond what is seen.
+const maxHeld = 20_000
+
+// New returns an empty conversation that follows its end.
+func New(theme *kit.Theme, signs *kit.Signs) *Transcript {
+	return &Transcript{
+		Box: tview.NewBox(), theme: theme, look: Look{Signs: signs},
+		calls: map[string]*entry{}, follow: true,
+	}
+}
+
+// SetTheme changes the colours.
+func (t *Transcript) SetTheme(theme *kit.Theme) { t.theme = theme }
+
+// Reset forgets everything.
+func (t *Transcript) Reset() {
+	t.entries, t.cached, t.visible, t.held = nil, nil, nil, 0
+	t.calls = map[string]*entry{}
+	t.follow, t.fresh, t.top, t.sel = true, false, place{}, selection{}
+}
+
+// Empty tells whether nothing was said yet.
+func (t *Transcript) Empty() bool { return len(t.entries) == 0 }
+
+func (t *Transcript) last() block {
+	if len(t.entries) == 0 {
+		return nil
+	}
+	return t.entries[len(t.entries)-1].block
+}
+
+// closeProse ends what the model was writing.
+func (t *Transcript) closeProse() {
+	if p, ok := t.last().(*prose); ok && p.open {
+		p.close()
+		t.touch(t.entries[len(t.entries)-1])
+	}
+}
+
+func (t *Transcript) append(b block) *entry {
+	t.closeProse()
+	before := t.last()
+	e := &entry{block: b, gap: before != nil}
+	if s, ok := b.(spaced); ok && before != nil {
+		e.gap = s.gapAfter(before)
+	}
+	t.entries = append(t.entries, e)
+	t.fresh = t.fresh || !t.follow
+	return e
+}
+
+// touch has an entry laid out again.
+func (t *Transcript) touch(e *entry) {
+	e.gen = -1
+	t.fresh = t.fresh || !t.follow
+}
+
+// Person adds what the person wrote.
+func (t *Transcript) Person(text string) { t.said(text, false) }
+
+// Command adds a shell command of the person.
+func (t *Transcript) Command(line string) { t.said(line, true) }
+
+func (t *Transcript) said(text string, shell bool) {
+	text = strings.TrimRight(kit.Clean(text), "\n")
+	for goes := false; ; goes = true {
+		piece := text
+		if len(piece) > hardPiece {
+			piece = piece[:boundary(piece, hardPiece)]
+			if i := strings.LastIndexByte(piece, '\n'); i > 0 {
+				piece = piece[:i+1]
+			}
+		}
+		text = text[len(piece):]
+		if text != "" {
+			piece = strings.TrimSuffix(piece, "\n")
+		}
+		t.append(&said{text: piece, goes: goes, shell: shell})
+		if text == "" {
+			return
+		}
+	}
+}
+
+// Notice adds a line for the person.
+func (t *Transcript) Notice(n view.Notice) {
+	text := kit.Clean(n.Text)
+	if n.From != "" {
+		text = kit.CleanLine(n.From) + ": " + text
+	}
+	if len(text) > hardPiece {
+		text = text[:boundary(text, hardPiece)] + " …"
+	}
+	t.append(&noted{text: strings.TrimRight(text, "\n"), warn: n.Warn})
+}
+
+// Write adds a piece of what the model writes or thinks, as it comes.
+func (t *Transcript) Write(text string, thinking bool) {
+	goes, fence := false, ""
+	for text != "" {
+		p, ok := t.last().(*prose)
+		if !ok || !p.open || p.thinking != thinking {
+			p = &prose{thinking: thinking, open: true, goes: goes, fence: fence, inner: strings.TrimSuffix(fence, "\n")}
+			e := t.append(p)
+			e.gap = e.gap && !goes
+		}
+		var full bool
+		text, full = p.add(text)
+		t.touch(t.entries[len(t.entries)-1])
+		if full {
+			goes, fence = true, ""
+			if p.inner != "" && !thinking {
+				fence = p.inner + "\n"
+			}
+			blank := p.inner == "" && strings.HasSuffix(p.source(), "\n\n")
+			p.close()
+			q := &prose{thinking: thinking, open: true, goes: !blank || thinking, fence: fence, inner: p.inner}
+			e := t.append(q)
+			e.gap = blank && !thinking
+		}
+	}
+}
+
+// EndReply ends what the model writes: the next piece begins anew.
+func (t *Transcript) EndReply() { t.closeProse() }
+
+// Begin adds a call that runs; of an id that is known it changes the arguments.
+func (t *Transcript) Begin(id, name, arguments string) {
+	if e := t.calls[id]; e != nil {
+		e.block.(*Call).summary = Summary(arguments)
+		t.touch(e)
+		return
+	}
+	c := &Call{id: id, name: kit.CleanLine(name), summary: Summary(arguments)}
+	t.calls[id] = t.append(c)
+}
+
+// Output adds to what a running call wrote.
+func (t *Transcript) Output(id, chunk string) {
+	e := t.calls[id]
+	if e == nil {
+		return
+	}
+	c := e.block.(*Call)
+	if c.state != Running {
+		return
+	}
+	c.output += kit.Clean(chunk)
+	if len(c.output) > 2*keep {
+		c.output = c.output[boundary(c.output, len(c.output)-keep):]
+	}
+	t.touch(e)
+}
+
+// Finish settles a call.
+func (t *Transcript) Finish(id string, r Result) {
+	e := t.calls[id]
+	if e == nil {
+		return
+	}
+	minus := "−"
+	if t.look.Signs.ASCII {
+		minus = "-"
+	}
+	e.block.(*Call).end(r, minus)
+	t.touch(e)
+}
+
+// Refuse settles a call that does not run.
+func (t *Transcript) Refuse(id, by, why string) {
+	if e := t.calls[id]; e != nil {
+		c := e.block.(*Call)
+		c.state, c.note = Refused, kit.CleanLine("blocked by "+by+": "+why)
+		t.touch(e)
+	}
+}
+
+// Show opens a call as far as output is shown folded.
+func (t *Transcript) Show(id string) {
+	if e := t.calls[id]; e != nil {
+		c := e.block.(*Call)
+		c.set, c.level = true, 1
+		t.touch(e)
+	}
+}
+
+// Render adds rows that somebody else makes: below a call, where id names one.
+func (t *Transcript) Render(id string, draw func(l Look) []Row) {
+	if e := t.calls[id]; e != nil {
+		c := e.block.(*Call)
+		c.views = append(c.views, draw)
+		t.touch(e)
+		return
+	}
+	t.append(&drawn{draw})
+}
+
+// ToggleThinking opens or folds all thoughts and tells which.
+func (t *Transcript) ToggleThinking() bool {
+	t.look.Thinking = !t.look.Thinking
+	t.gen++
+	return t.look.Thinking
+}
+
+// ToggleOutput opens or folds the output of all calls and tells which.
+func (t *Transcript) ToggleOutput() bool {
+	t.look.Open = !t.look.Open
+	t.gen++
+	return t.look.Open
+}
+
+// rows of an entry at the width at hand, laid out if they are not kept.
+func (t *Transcript) rows(i int) []Row {
+	e := t.entries[i]
+	e.frame = t.frame
+	if e.width == t.look.Width && e.gen == t.gen {
+		return e.laid
+	}
+	if e.width == 0 {
+		t.cached = append(t.cached, e)
+	}
+	t.held -= len(e.laid)
+	e.laid = t.lay(e)
+	e.width, e.gen = t.look.Width, t.gen
+	t.held += len(e.laid)
+	return e.laid
+}
+
+func (t *Transcript) lay(e *entry) []Row {
+	rows := e.block.rows(t.look)
+	if e.gap && len(rows) > 0 {
+		rows = append([]Row{{}}, rows...)
+	}
+	return rows
+}
+
+// evict drops rows that were not seen lately.
+func (t *Transcript) evict() {
+	for n := len(t.cached); t.held > maxHeld && n > 0; n-- {
+		e := t.cached[0]
+		t.cached[0] = nil
+		t.cached = t.cached[1:]
+		if e.frame == t.frame {
+			t.cached = append(t.cached, e)
+			continue
+		}
+		t.held -= len(e.laid)
+		e.laid, e.width = nil, 0
+	}
+}
+
+// Text hands the whole conversation to line, one row at a time, without styles: for
+// the ordinary screen. It ends at the first error.
+func (t *Transcript) Text(width int, line func(string) error) error {
+	was := t.look
+	defer func() { t.look = was }()
+	t.look.Width = max(width, 1)
+	for _, e := range t.entries {
+		for _, r := range t.lay(e) {
+			if err := line(strings.TrimRight(r.Text(), " ")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
