@@ -1,0 +1,304 @@
+package input
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"starling/bus/view"
+	"starling/surfaces/tui/kit"
+)
+
+// Entry is what a person sends.
+type Entry struct {
+	// Text as the model reads it: pastes in full, cited files as @path.
+	Text string
+	// Cited are the paths that follow an @ in what was typed, in order, each once.
+	// Whether there is such a file is not known here.
+	Cited []string
+	// Attached are the files to send as files.
+	Attached []string
+}
+
+// EditorOptions of an editor. Host and Send are needed.
+type EditorOptions struct {
+	Host kit.Host
+	// Send takes an entry, which is not empty. The editor is empty again by then, and
+	// the history has it.
+	Send func(Entry)
+	// Steer takes a queued line that should not wait for the end of the run.
+	Steer func(Entry)
+	// External opens the text in the person's editor; the answer comes by SetText.
+	External func(text string)
+	// Ask has completions looked for; they come by Offer with the generation of r.
+	Ask func(r Request)
+	// Changed is called after the text changed; nil for nobody.
+	Changed func()
+	// Pending tells whether more input waits; nil when that is not known.
+	Pending func() bool
+	// History is looked through with Up and Down; nil for an own, empty one.
+	History *History
+	// Keys; nil for DefaultKeys.
+	Keys Keymap
+	// Placeholder stands in the empty editor.
+	Placeholder string
+}
+
+// Editor is where a prompt is written: a rule, the queued lines, the text. It implements
+// kit.Sized. Its list of completions is drawn above it by DrawPopup, after all other
+// parts.
+type Editor struct {
+	*tview.Box
+	o     EditorOptions
+	b     *buffer
+	queue Queue
+	// marked is the queued line that has the keys; -1 when the text has.
+	marked int
+	burst  burst
+	pop    completion
+	hint   string
+
+	lay        *layout
+	layVersion int
+	layWidth   int
+	layBurst   int
+	top        int // first visible row of the text
+	textY      int // screen row of the first visible row
+
+	when  func(*tcell.EventKey) time.Time
+	now   func() time.Time
+	after func(d time.Duration, f func())
+}
+
+// NewEditor returns an empty editor.
+func NewEditor(o EditorOptions) *Editor {
+	if o.History == nil {
+		o.History = NewHistory()
+	}
+	if o.Keys == nil {
+		o.Keys = defaultKeys
+	}
+	e := &Editor{Box: tview.NewBox(), o: o, b: newBuffer(), marked: -1}
+	e.when = func(ev *tcell.EventKey) time.Time { return ev.When() }
+	e.now = time.Now
+	e.after = func(d time.Duration, f func()) { o.Host.Go(func() { time.Sleep(d) }, f) }
+	return e
+}
+
+// Text is what was typed, pastes in full.
+func (e *Editor) Text() string {
+	e.flush()
+	return e.b.p.whole()
+}
+
+// Empty tells whether nothing was typed.
+func (e *Editor) Empty() bool { return e.b.p.text == "" && e.burst.empty() }
+
+// SetText replaces the text, as one step that can be undone, and puts the caret at
+// its end. It is for texts that come back from an editor or a plugin.
+func (e *Editor) SetText(text string) {
+	e.flush()
+	p := plainPiece(tidy(text))
+	if len(p.text) > HistoryBytes {
+		p = pasted(text)
+	}
+	e.b.change(0, len(e.b.p.text), p)
+	e.changed()
+}
+
+// Insert puts text in at the caret, as typed.
+func (e *Editor) Insert(text string) {
+	e.flush()
+	e.b.insert(plainPiece(tidy(text)))
+	e.changed()
+}
+
+// Clear empties the editor; undo brings the text back.
+func (e *Editor) Clear() {
+	e.flush()
+	e.b.change(0, len(e.b.p.text), piece{})
+	e.changed()
+}
+
+// AttachFile puts a file in at the caret.
+func (e *Editor) AttachFile(path string) {
+	e.flush()
+	path = view.CleanLine(path)
+	e.b.insert(foldPiece(fold{label: "file " + path, file: path}))
+	e.changed()
+}
+
+// Shell tells whether what is written is a command for the shell.
+func (e *Editor) Shell() bool { return strings.HasPrefix(e.b.p.text, "!") }
+
+// SetHint sets the short text at the right of the first row, such as "Esc stops".
+func (e *Editor) SetHint(text string) { e.hint = view.CleanLine(text) }
+
+// Queue is what waits for the end of the run.
+func (e *Editor) Queue() *Queue { return &e.queue }
+
+// Paste puts a paste in: one entry, one step back, never sent.
+func (e *Editor) Paste(text string) bool {
+	e.flush()
+	e.marked = -1
+	e.b.insert(pasted(text))
+	e.changed()
+	return true
+}
+
+// changed is called after each change of the text or the caret.
+func (e *Editor) changed() {
+	e.complete()
+	if e.o.Changed != nil {
+		e.o.Changed()
+	}
+}
+
+// Key handles a key. Those it has no use for, Esc without a list among them, are the
+// program's.
+func (e *Editor) Key(ev *tcell.EventKey) bool {
+	if e.burstKey(ev) {
+		return true
+	}
+	return e.press(chord(ev), letter(ev))
+}
+
+// press handles a key that is part of no burst.
+func (e *Editor) press(c string, r rune) bool {
+	if e.marked >= 0 && e.queueKey(c) {
+		return true
+	}
+	if e.popKey(c) {
+		return true
+	}
+	if r != 0 {
+		e.b.typed(r)
+		e.changed()
+		return true
+	}
+	action, bound := e.o.Keys[c]
+	if !bound {
+		return false
+	}
+	return e.act(action)
+}
+
+func (e *Editor) act(a Action) bool {
+	b := e.b
+	version := b.version
+	switch a {
+	case Send:
+		e.send()
+		return true
+	case Newline:
+		b.insert(plainPiece("\n"))
+	case Left:
+		b.to(b.left())
+	case Right:
+		b.to(b.next())
+	case Up:
+		if !b.vertical(e.layout(), -1) && !e.enterQueue() {
+			e.recall(-1)
+		}
+	case Down:
+		if !b.vertical(e.layout(), 1) {
+			e.recall(1)
+		}
+	case WordLeft:
+		b.to(b.wordLeft())
+	case WordRight:
+		b.to(b.wordRight())
+	case LineStart:
+		b.to(b.lineStart())
+	case LineEnd:
+		b.to(b.lineEnd())
+	case TextStart:
+		b.to(0)
+	case TextEnd:
+		b.to(len(b.p.text))
+	case Backspace:
+		b.remove(b.left(), b.caret)
+	case Delete:
+		if b.p.text == "" {
+			return false // Ctrl-D in an empty input may mean something else
+		}
+		b.remove(b.caret, b.next())
+	case KillWord:
+		b.kill(b.wordLeft(), b.caret)
+	case KillNext:
+		b.kill(b.caret, b.wordRight())
+	case KillToEnd:
+		end := b.lineEnd()
+		if end == b.caret {
+			end = b.next() // the line end itself
+		}
+		b.kill(b.caret, end)
+	case KillToHead:
+		b.kill(b.lineStart(), b.caret)
+	case Yank:
+		b.yank()
+	case Swap:
+		b.swap()
+	case Undo:
+		b.back()
+	case Redo:
+		b.again()
+	case Complete:
+		e.openCompletion()
+		return true
+	case External:
+		if e.o.External == nil {
+			return false
+		}
+		e.o.External(e.Text())
+		return true
+	default:
+		return false
+	}
+	if b.version != version {
+		e.changed()
+	} else {
+		e.moved()
+	}
+	return true
+}
+
+// recall shows another entry of the history.
+func (e *Editor) recall(steps int) {
+	p, ok := e.o.History.move(steps, e.b.p)
+	if !ok {
+		return
+	}
+	killed := e.b.killed
+	e.b.set(p)
+	e.b.killed = killed
+	if steps > 0 {
+		// Down goes on from the last row, Up from the first.
+		return
+	}
+	e.b.to(e.firstRowEnd())
+}
+
+// firstRowEnd is where Up leaves the caret, so that the next Up goes on.
+func (e *Editor) firstRowEnd() int {
+	l := e.layout()
+	return l.at(0, l.width)
+}
+
+func (e *Editor) send() {
+	entry := entryOf(e.b.p)
+	if strings.TrimSpace(entry.Text) == "" && len(entry.Attached) == 0 {
+		return
+	}
+	e.o.History.Add(entry.Text)
+	e.b.set(piece{})
+	e.top = 0
+	e.changed()
+	e.o.Send(entry)
+}
+
+func entryOf(p piece) Entry {
+	return Entry{Text: strings.TrimRight(p.whole(), " \n\t"), Cited: Mentions(p.text), Attached: p.files()}
+}

@@ -1,0 +1,136 @@
+package input
+
+import (
+	"slices"
+	"strings"
+)
+
+// Queue is the lines that wait for the end of the run, first one first.
+type Queue struct{ waiting []queued }
+
+type queued struct {
+	entry Entry
+	p     piece
+}
+
+// Len counts them.
+func (q *Queue) Len() int { return len(q.waiting) }
+
+// Push puts one at the end.
+func (q *Queue) Push(e Entry) {
+	p := plainPiece(e.Text)
+	if strings.Count(e.Text, "\n") >= foldLines || len(e.Text) > foldBytes {
+		p = pasted(e.Text)
+	}
+	for _, path := range e.Attached {
+		p = p.join(foldPiece(fold{label: "file " + path, file: path}))
+	}
+	q.waiting = append(q.waiting, queued{e, p})
+}
+
+// Pop takes the first one; false when none waits.
+func (q *Queue) Pop() (Entry, bool) {
+	if len(q.waiting) == 0 {
+		return Entry{}, false
+	}
+	return q.take(0).entry, true
+}
+
+// Entries lists them.
+func (q *Queue) Entries() []Entry {
+	var out []Entry
+	for _, w := range q.waiting {
+		out = append(out, w.entry)
+	}
+	return out
+}
+
+func (q *Queue) take(i int) queued {
+	w := q.waiting[i]
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+	return w
+}
+
+// line is how one looks in a row.
+func (q *Queue) line(i int) string {
+	p := q.waiting[i].p
+	var b strings.Builder
+	n := 0
+	for _, r := range p.text {
+		switch r {
+		case foldMark:
+			b.WriteString(p.folds[n].String())
+			n++
+		case '\n', '\t':
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// enterQueue gives the keys to the last queued line.
+func (e *Editor) enterQueue() bool {
+	if e.queue.Len() == 0 || e.marked >= 0 {
+		return false
+	}
+	e.marked = e.queue.Len() - 1
+	e.pop.close()
+	return true
+}
+
+// queueKey handles the keys of the marked line: Up and Down move, Enter takes it back
+// into the editor, Del drops it, Alt-Enter steers with it, Esc leaves. Whatever else
+// is for the text again.
+func (e *Editor) queueKey(c string) bool {
+	if e.marked >= e.queue.Len() {
+		e.marked = -1
+		return false
+	}
+	switch c {
+	case "up":
+		if e.marked > 0 {
+			e.marked--
+			return true
+		}
+		e.marked = -1
+		e.recall(-1)
+	case "down":
+		if e.marked++; e.marked >= e.queue.Len() {
+			e.marked = -1
+		}
+	case "enter":
+		e.unqueue()
+	case "delete", "backspace", "ctrl+d":
+		e.queue.take(e.marked)
+		e.marked = min(e.marked, e.queue.Len()-1)
+	case "alt+enter", "ctrl+alt+m":
+		if e.o.Steer == nil {
+			return true
+		}
+		w := e.queue.take(e.marked)
+		e.marked = -1
+		e.o.Steer(w.entry)
+	case "esc":
+		e.marked = -1
+	default:
+		e.marked = -1
+		return false
+	}
+	return true
+}
+
+// unqueue takes the marked line back for editing; what was being written stands
+// behind it.
+func (e *Editor) unqueue() {
+	w := e.queue.take(e.marked)
+	e.marked = -1
+	p := w.p
+	if e.b.p.text != "" {
+		p = p.join(plainPiece("\n")).join(e.b.p)
+	}
+	e.b.change(0, len(e.b.p.text), p)
+	e.b.to(len(w.p.text))
+	e.changed()
+}
