@@ -63,6 +63,9 @@ type Options struct {
 	// Permit decides whether a call runs, after its guards and as late as can be;
 	// it may ask a person. nil lets every call run.
 	Permit func(context.Context, PermitCall) Permission
+	// Aside keeps a tool result that is above MaxResult where the model can read it,
+	// and returns the path; nil keeps nothing.
+	Aside func(content string) (path string, err error)
 	// Origin names the agent in tool calls; empty is "main".
 	Origin string
 }
@@ -112,6 +115,7 @@ type Agent struct {
 	routes map[string]model // built for listeners
 	sent   map[string]sent  // the newest request, by model
 	told   map[string]bool  // who broke a prefix
+	tight  int              // how often a server refused a request for its size
 	// unrecorded is the newest error of Appended that was told.
 	unrecorded string
 

@@ -315,7 +315,7 @@ func (t *turnState) finish(c *call) {
 	}
 	r.add(chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{
 		Kind: chat.Result, ID: c.block.ID, Name: c.block.Name,
-		Text: content, IsError: e.IsError, Details: valid(e.Details),
+		Text: r.a.bounded(content), IsError: e.IsError, Details: valid(e.Details),
 	}}})
 }
 

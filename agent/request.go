@@ -26,9 +26,11 @@ func (t *turnState) request() provider.Request {
 		heard := r.a.ports.request.Snapshot().Without(lapsed...)
 		holds := t.announce(heard, history, offered, held)
 		if len(holds) == 0 || r.ended() {
-			return shaped(provider.Request{
+			req := shaped(provider.Request{
 				System: r.system, Messages: history, Tools: offered, Model: t.model.name, Thinking: t.model.thinking,
 			}, t.shape, r.first)
+			req.Messages = tightened(req.Messages, r.a.tight)
+			return req
 		}
 		lapsed = append(lapsed, r.waitFor(holds, heard)...)
 		if r.ended() {

@@ -120,7 +120,7 @@ func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, 
 	e.tools = tools.New(e.registry.Tools)
 	e.models = newModels(o, agent.NewPurse(agent.Caps{Cost: o.MaxCost}))
 	e.shell = shell.New(shell.Options{
-		Dir: o.Workspace, Outside: o.Workspace, Env: o.Environ, Now: o.Now, Spill: e.spill, Ended: e.exited,
+		Dir: o.Workspace, Outside: o.Workspace, Env: o.Environ, Now: o.Now, Spill: e.spill, Ended: e.exited, Watchdog: true,
 		Keep: func(name string) bool { return !e.models.isKey(name) },
 	})
 	e.bash = bash.New(bash.Options{
@@ -189,7 +189,7 @@ func (e *Engine) prepare(ctx context.Context) error {
 		Bus: e.bus, Tools: e.tools, Provider: b.provider, Model: b.name, Thinking: level, Models: e.route,
 		MaxTurns: o.MaxTurns, Purse: e.models.purse, System: e.systemPrompt, Settle: e.runtime.Settle,
 		Now: o.Now, Notice: e.notice, Tick: o.Host == "headless", Transcript: messages, Appended: record.append,
-		Permit: e.permissions.permit,
+		Permit: e.permissions.permit, Aside: (&aside{dir: e.spill}).keep,
 	})
 	return nil
 }
