@@ -150,7 +150,11 @@ func (r *record) append(messages ...chat.Message) error {
 	if r.off || r.session == nil {
 		return nil
 	}
-	err := r.session.Append(messages...)
+	write := r.session.Append
+	if len(messages) == 1 && messages[0].Role == chat.User {
+		write = r.session.AppendEarly // the request goes out meanwhile
+	}
+	err := write(messages...)
 	if unsaved := (*session.UnsavedError)(nil); errors.As(err, &unsaved) {
 		// Its own text counts the entries, and what differs is told once more.
 		return fmt.Errorf("session file %s: %w; what is said is kept in memory and written when that is mended", unsaved.Path, unsaved.Err)

@@ -50,6 +50,10 @@ type appender struct {
 	// it is set aside before the first write.
 	fragment int64
 	err      error
+	// syncing is how the sync of the first written bytes of pending ends, while one
+	// goes on.
+	syncing chan error
+	written int
 }
 
 // add queues a line and returns where in the file it will stand.
@@ -62,11 +66,48 @@ func (a *appender) add(line []byte) int64 {
 
 // flush writes what is queued: one write, one sync.
 func (a *appender) flush() error {
+	a.settle()
 	if a.entries == 0 && a.err == nil {
 		return nil
 	}
 	a.err = a.write()
 	return a.unsaved()
+}
+
+// early writes what is queued and begins its sync, which the next call waits for:
+// a process that dies loses nothing by it, only a machine does.
+func (a *appender) early() error {
+	a.settle()
+	if a.err != nil || a.excess || a.fragment > 0 || a.entries == 0 {
+		return a.flush()
+	}
+	if err := a.ready(); err != nil {
+		a.err = err
+		return a.unsaved()
+	}
+	n, err := a.file.Write(a.pending)
+	a.excess = true
+	if err != nil || n < len(a.pending) {
+		return a.flush() // it makes the file whole first
+	}
+	a.written, a.syncing = n, make(chan error, 1)
+	go func(file File, done chan<- error) { done <- file.Sync() }(a.file, a.syncing)
+	return nil
+}
+
+// settle waits for a sync that goes on. Of one that failed all is written anew.
+func (a *appender) settle() {
+	if a.syncing == nil {
+		return
+	}
+	err := <-a.syncing
+	a.syncing = nil
+	if err != nil {
+		a.err = err
+		return
+	}
+	a.wrote(a.written)
+	a.excess = false
 }
 
 func (a *appender) unsaved() error {

@@ -233,6 +233,50 @@ func TestG02FailedSync(t *testing.T) {
 	ok(t, holds(t, st, s.ID(), user("one"), reply("two"), user("three")).Close())
 }
 
+// An early append is one write and one sync too, is whole once the next call
+// returned, and is written again when its sync failed.
+func TestAppendEarly(t *testing.T) {
+	d := &disk{room: 1 << 30}
+	st := d.store(t)
+	s := begin(t, st, user("one"))
+	ok(t, s.AppendEarly(user("two")))
+	ok(t, s.AppendEarly(reply("three")))
+	ok(t, s.Append(user("four")))
+	if d.writes != 4 || d.syncs != 4 {
+		t.Errorf("%d writes, %d syncs, want 4 of each", d.writes, d.syncs)
+	}
+	d.syncFails = true
+	ok(t, s.AppendEarly(reply("five")))
+	if err := s.Err(); !errors.Is(err, syscall.EIO) {
+		t.Errorf("error %v", err)
+	}
+	if err := s.AppendEarly(user("six")); !errors.Is(err, syscall.EIO) {
+		t.Errorf("error %v", err)
+	}
+	d.syncFails = false
+	ok(t, s.AppendEarly(reply("seven")))
+	ok(t, s.Flush())
+	if err := s.Err(); err != nil {
+		t.Error(err)
+	}
+	ok(t, s.AppendEarly(user("eight")))
+	ok(t, s.Close())
+	ok(t, holds(t, st, s.ID(), user("one"), user("two"), reply("three"), user("four"), reply("five"), user("six"), reply("seven"), user("eight")).Close())
+
+	// No room: what was written of it is taken back, and comes when there is room.
+	d = &disk{room: 1 << 30}
+	st = d.store(t)
+	s = begin(t, st, user("one"))
+	d.room = 10
+	if err := s.AppendEarly(user("two")); err == nil {
+		t.Error("a full disk is no error")
+	}
+	d.room = 1 << 30
+	ok(t, s.AppendEarly(reply("three")))
+	ok(t, s.Close())
+	ok(t, holds(t, st, s.ID(), user("one"), user("two"), reply("three")).Close())
+}
+
 // A folder that cannot be made does not stop the chat, and is used once it can.
 func TestG02NoFolder(t *testing.T) {
 	st := store(t)

@@ -72,6 +72,17 @@ func (s *Session) Problems() []string { return slices.Clone(s.problems) }
 // one sync for all of them. An *UnsavedError says that they are kept in memory
 // and will be written later; any other error that they are not taken.
 func (s *Session) Append(messages ...chat.Message) error {
+	return s.append(messages, (*appender).flush)
+}
+
+// AppendEarly is Append that does not wait for the sync: what comes next does. A
+// sync that failed is told then. It is for a message whose sync may go on beside
+// a request to the model.
+func (s *Session) AppendEarly(messages ...chat.Message) error {
+	return s.append(messages, (*appender).early)
+}
+
+func (s *Session) append(messages []chat.Message, write func(*appender) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.log == nil {
@@ -91,7 +102,7 @@ func (s *Session) Append(messages ...chat.Message) error {
 		s.insert(nodes[i])
 	}
 	s.repeatTitle()
-	return s.log.flush()
+	return write(s.log)
 }
 
 func (s *Session) encoded(messages []chat.Message) ([][]byte, []node, error) {
@@ -300,6 +311,7 @@ func (s *Session) Err() error {
 	if s.log == nil {
 		return nil
 	}
+	s.log.settle()
 	return s.log.unsaved()
 }
 
@@ -326,8 +338,10 @@ func (s *Session) Flush() error {
 
 func (s *Session) flush() error {
 	var err error
-	if s.log != nil && s.log.err != nil {
-		err = s.log.flush()
+	if s.log != nil {
+		if s.log.settle(); s.log.err != nil {
+			err = s.log.flush()
+		}
 	}
 	if s.recorder != nil {
 		err = errors.Join(err, s.recorder.Flush())
