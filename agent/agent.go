@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -66,8 +67,20 @@ type Options struct {
 	// Aside keeps a tool result that is above MaxResult where the model can read it,
 	// and returns the path; nil keeps nothing.
 	Aside func(content string) (path string, err error)
+	// Present adds to the details of a result what screens show of it; it must not
+	// fail and returns within a time of its own. nil adds nothing.
+	Present func(context.Context, Presented) json.RawMessage
 	// Origin names the agent in tool calls; empty is "main".
 	Origin string
+}
+
+// Presented is a call and its result as they stand in the transcript.
+type Presented struct {
+	ID, Name  string
+	Arguments json.RawMessage // final
+	Content   string
+	IsError   bool
+	Details   json.RawMessage // nil for none
 }
 
 // Stop says how a run ended.
@@ -119,8 +132,13 @@ type Agent struct {
 	// unrecorded is the newest error of Appended that was told.
 	unrecorded string
 
+	// turn is held while messages are added: by a run from its begin to its end.
+	turn sync.Mutex
+
 	mu       sync.Mutex
 	messages []chat.Message
+	notes    []chat.Message // of the person, that wait for a place to stand
+	weighed  weighed
 	current  *run
 	model    model
 }
@@ -191,7 +209,10 @@ func (a *Agent) Run(ctx context.Context, prompt string) Outcome {
 	if !a.busy.CompareAndSwap(false, true) {
 		return failed(errors.New("agent: another run is still going: wait for its end or cancel it"))
 	}
+	defer a.takeNotes() // what came too late for the run
 	defer a.busy.Store(false)
+	a.turn.Lock()
+	defer a.turn.Unlock()
 	r := newRun(ctx, a)
 	defer r.cancel(nil)
 	r.safely(func() { r.admit(prompt) })

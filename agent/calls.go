@@ -315,7 +315,8 @@ func (t *turnState) finish(c *call) {
 	}
 	r.add(chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{
 		Kind: chat.Result, ID: c.block.ID, Name: c.block.Name,
-		Text: r.a.bounded(content), IsError: e.IsError, Details: valid(e.Details),
+		Text: r.a.bounded(content), IsError: e.IsError,
+		Details: t.present(c, content, e.IsError, valid(e.Details)),
 	}}})
 }
 

@@ -127,14 +127,27 @@ func prefixed(messages []chat.Message, text string) []chat.Message {
 }
 
 func estimate(system string, messages []chat.Message, offered []spec.Tool) int {
-	n := len(system)
+	n := fixedWeight(system, offered)
 	for _, m := range messages {
-		for _, b := range m.Blocks {
-			n += len(b.Text) + len(b.Name) + len(b.Arguments)
-		}
+		n += weight(m)
 	}
+	return n / bytesPerToken
+}
+
+// fixedWeight is how many bytes a request has without a conversation.
+func fixedWeight(system string, offered []spec.Tool) int {
+	n := len(system)
 	for _, t := range offered {
 		n += len(t.Name) + len(t.Description) + len(t.Parameters)
 	}
-	return n / bytesPerToken
+	return n
+}
+
+// weight is how many bytes of a request a message takes.
+func weight(m chat.Message) int {
+	n := 0
+	for _, b := range m.Blocks {
+		n += len(b.Text) + len(b.Name) + len(b.Arguments)
+	}
+	return n
 }

@@ -96,6 +96,7 @@ func (r *run) admit(prompt string) {
 
 func (r *run) start(prompt string) {
 	r.task = prompt
+	r.takeNotes()
 	r.first = len(r.a.transcript())
 	system, err := r.compose()
 	if r.ended() {
@@ -156,6 +157,7 @@ func (r *run) apply() (pushed []string) {
 	queue := r.queue
 	r.queue = nil
 	r.mu.Unlock()
+	r.takeNotes()
 	for _, e := range queue {
 		r.add(e.message)
 		if e.message.Role == chat.User {
