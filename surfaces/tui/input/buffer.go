@@ -217,3 +217,59 @@ func (b *buffer) swap() {
 	}
 	b.change(first, at+n, b.p.cut(at, at+n).join(b.p.cut(first, at)))
 }
+
+// act does what an action means for a text; false for one that means nothing here, and
+// for Up and Down at the first and last row.
+func (b *buffer) act(a Action, l func() *layout) bool {
+	switch a {
+	case Newline:
+		b.insert(plainPiece("\n"))
+	case Left:
+		b.to(b.left())
+	case Right:
+		b.to(b.next())
+	case Up:
+		return b.vertical(l(), -1)
+	case Down:
+		return b.vertical(l(), 1)
+	case WordLeft:
+		b.to(b.wordLeft())
+	case WordRight:
+		b.to(b.wordRight())
+	case LineStart:
+		b.to(b.lineStart())
+	case LineEnd:
+		b.to(b.lineEnd())
+	case TextStart:
+		b.to(0)
+	case TextEnd:
+		b.to(len(b.p.text))
+	case Backspace:
+		b.remove(b.left(), b.caret)
+	case Delete:
+		b.remove(b.caret, b.next())
+	case KillWord:
+		b.kill(b.wordLeft(), b.caret)
+	case KillNext:
+		b.kill(b.caret, b.wordRight())
+	case KillToEnd:
+		end := b.lineEnd()
+		if end == b.caret {
+			end = b.next() // the line end itself
+		}
+		b.kill(b.caret, end)
+	case KillToHead:
+		b.kill(b.lineStart(), b.caret)
+	case Yank:
+		b.yank()
+	case Swap:
+		b.swap()
+	case Undo:
+		b.back()
+	case Redo:
+		b.again()
+	default:
+		return false
+	}
+	return true
+}

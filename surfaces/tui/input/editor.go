@@ -192,59 +192,6 @@ func (e *Editor) act(a Action) bool {
 	case Send:
 		e.send()
 		return true
-	case Newline:
-		b.insert(plainPiece("\n"))
-	case Left:
-		b.to(b.left())
-	case Right:
-		b.to(b.next())
-	case Up:
-		if !b.vertical(e.layout(), -1) && !e.enterQueue() {
-			e.recall(-1)
-		}
-	case Down:
-		if !b.vertical(e.layout(), 1) {
-			e.recall(1)
-		}
-	case WordLeft:
-		b.to(b.wordLeft())
-	case WordRight:
-		b.to(b.wordRight())
-	case LineStart:
-		b.to(b.lineStart())
-	case LineEnd:
-		b.to(b.lineEnd())
-	case TextStart:
-		b.to(0)
-	case TextEnd:
-		b.to(len(b.p.text))
-	case Backspace:
-		b.remove(b.left(), b.caret)
-	case Delete:
-		if b.p.text == "" {
-			return false // Ctrl-D in an empty input may mean something else
-		}
-		b.remove(b.caret, b.next())
-	case KillWord:
-		b.kill(b.wordLeft(), b.caret)
-	case KillNext:
-		b.kill(b.caret, b.wordRight())
-	case KillToEnd:
-		end := b.lineEnd()
-		if end == b.caret {
-			end = b.next() // the line end itself
-		}
-		b.kill(b.caret, end)
-	case KillToHead:
-		b.kill(b.lineStart(), b.caret)
-	case Yank:
-		b.yank()
-	case Swap:
-		b.swap()
-	case Undo:
-		b.back()
-	case Redo:
-		b.again()
 	case Complete:
 		e.openCompletion()
 		return true
@@ -254,8 +201,22 @@ func (e *Editor) act(a Action) bool {
 		}
 		e.o.External(e.Text())
 		return true
-	default:
-		return false
+	case Delete:
+		if b.p.text == "" {
+			return false // Ctrl-D in an empty input may mean something else
+		}
+	}
+	if !b.act(a, e.layout) {
+		switch a {
+		case Up:
+			if !e.enterQueue() {
+				e.recall(-1)
+			}
+		case Down:
+			e.recall(1)
+		default:
+			return false
+		}
 	}
 	if b.version != version {
 		e.changed()
@@ -271,9 +232,7 @@ func (e *Editor) recall(steps int) {
 	if !ok {
 		return
 	}
-	killed := e.b.killed
 	e.b.set(p)
-	e.b.killed = killed
 	if steps > 0 {
 		// Down goes on from the last row, Up from the first.
 		return

@@ -1,0 +1,435 @@
+package input
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"starling/bus/event"
+	"starling/bus/view"
+	"starling/surfaces"
+	"starling/surfaces/tui/kit"
+)
+
+// The answers to a question about the code of a workspace, besides view.AnswerNo.
+const (
+	AnswerVersion = "version" // trust exactly these bytes
+	AnswerEdits   = "edits"   // these, and what they become in this session
+)
+
+// AnswerTime is how long a question waits for a person; the engine then answers no.
+const AnswerTime = 5 * time.Minute
+
+// stage is what a question waits for.
+type stage int
+
+const (
+	choosing  stage = iota
+	scoping         // for how long an always holds
+	reasoning       // the line behind a no
+	editing         // other arguments
+	writing         // an answer in one's own words
+)
+
+// question is one on the screen.
+type question struct {
+	modal
+	deaf   deaf
+	q      *event.QuestionEvent
+	more   int // questions behind this one
+	answer func(view.Answer)
+	check  func(tool string, arguments json.RawMessage, result func(error))
+
+	stage   stage
+	mark    int // of the options of the question tool
+	body    body
+	width   int // the body was made for
+	field   *field
+	problem string // why what was typed cannot be sent
+	asked   time.Time
+	gen     int // of checks
+}
+
+func newQuestion(host kit.Host, q *event.QuestionEvent) *question {
+	d := &question{modal: newModal(host), q: q}
+	d.asked = d.now()
+	if q.Kind == "question" && len(q.Options) == 0 {
+		d.begin(writing)
+	}
+	return d
+}
+
+func (d *question) offers(answer string) bool {
+	return d.q.Kind != "question" && slices.Contains(d.q.Options, answer)
+}
+
+// choices of the stage.
+func (d *question) choices() []choice {
+	switch d.stage {
+	case scoping:
+		return []choice{{"s", "in this session"}, {"w", "in this workspace"}, {"Esc", "back"}}
+	case reasoning:
+		return []choice{{"Enter", "says no"}, {"Esc", "back"}}
+	case editing:
+		return []choice{{"Enter", "runs it"}, {"Ctrl-J", "line"}, {"Esc", "back"}}
+	case writing:
+		if len(d.q.Options) == 0 {
+			return []choice{{"Enter", "answers"}, {"Ctrl-J", "line"}, {"Esc", "no answer"}}
+		}
+		return []choice{{"Enter", "answers"}, {"Ctrl-J", "line"}, {"Esc", "back"}}
+	}
+	if d.q.Kind == "question" {
+		return []choice{{"1-" + strconv.Itoa(len(d.q.Options)), "choose"}, {"t", "own words"}, {"Esc", "no answer"}}
+	}
+	var out []choice
+	for _, c := range []struct{ answer, key, label string }{
+		{view.AnswerYes, "y", "yes"},
+		{AnswerVersion, "y", "trust this version"},
+		{AnswerEdits, "e", "trust edits in this session"},
+		{view.AnswerAlways, "a", "always"},
+		{view.AnswerNo, "n", "no"},
+		{view.AnswerEdit, "e", "edit"},
+	} {
+		if d.offers(c.answer) {
+			out = append(out, choice{c.key, c.label})
+		}
+	}
+	return out
+}
+
+func (d *question) begin(s stage) {
+	d.stage, d.problem, d.width, d.body.top = s, "", 0, 0
+	d.gen++
+	switch s {
+	case reasoning:
+		d.field = newField("", true)
+	case writing:
+		d.field = newField("", false)
+	case editing:
+		d.field = newField(indented(d.q.Arguments), false)
+	default:
+		d.field = nil
+	}
+}
+
+func indented(arguments json.RawMessage) string {
+	text, err := json.MarshalIndent(arguments, "", "  ")
+	if err != nil {
+		return string(arguments)
+	}
+	return string(text)
+}
+
+func (d *question) finish(a view.Answer) {
+	if d.done {
+		return
+	}
+	d.done = true
+	if d.answer != nil {
+		d.answer(a)
+	}
+}
+
+// Key answers. Every key is the question's: none reaches what is below.
+func (d *question) Key(ev *tcell.EventKey) bool {
+	if d.done || d.deaf.ignores(d.when(ev)) {
+		return true
+	}
+	c := chord(ev)
+	if d.field != nil {
+		d.fieldKey(ev, c)
+		return true
+	}
+	if d.stage == scoping {
+		switch c {
+		case "s":
+			d.finish(view.Answer{Value: view.AnswerAlways})
+		case "w":
+			d.finish(view.Answer{Value: view.AnswerAlways, Everywhere: true})
+		case "esc":
+			d.begin(choosing)
+		default:
+			d.body.key(c)
+		}
+		return true
+	}
+	if d.q.Kind == "question" {
+		d.optionKey(c)
+		return true
+	}
+	switch {
+	case c == "y" && d.offers(view.AnswerYes):
+		d.finish(view.Answer{Value: view.AnswerYes})
+	case c == "y" && d.offers(AnswerVersion):
+		d.finish(view.Answer{Value: AnswerVersion})
+	case c == "e" && d.offers(AnswerEdits):
+		d.finish(view.Answer{Value: AnswerEdits})
+	case c == "a" && d.offers(view.AnswerAlways):
+		d.begin(scoping)
+	case c == "n" && d.q.Kind == "permission":
+		d.begin(reasoning)
+	case c == "n", c == "esc":
+		d.finish(view.Answer{Value: view.AnswerNo})
+	case c == "e" && d.offers(view.AnswerEdit):
+		d.begin(editing)
+	default:
+		d.body.key(c)
+	}
+	return true
+}
+
+// optionKey chooses among the options of the question tool.
+func (d *question) optionKey(c string) {
+	options := d.q.Options
+	switch n, err := strconv.Atoi(c); {
+	case err == nil && n >= 1 && n <= len(options):
+		d.finish(view.Answer{Value: options[n-1]})
+	case c == "enter":
+		d.finish(view.Answer{Value: options[d.mark]})
+	case c == "down" && d.mark < len(options)-1:
+		d.mark++
+		d.width = 0
+	case c == "up" && d.mark > 0:
+		d.mark--
+		d.width = 0
+	case c == "t", c == "0":
+		d.begin(writing)
+	case c == "esc":
+		d.finish(view.Answer{})
+	case c != "up" && c != "down":
+		d.body.key(c)
+	}
+}
+
+func (d *question) fieldKey(ev *tcell.EventKey, c string) {
+	switch {
+	case c == "esc" && d.stage == writing && len(d.q.Options) == 0:
+		d.finish(view.Answer{})
+	case c == "esc":
+		d.begin(choosing)
+	case c == "enter":
+		d.sendField()
+	case d.field.key(ev):
+		d.problem = ""
+	default:
+		d.body.key(c)
+	}
+}
+
+func (d *question) sendField() {
+	text := strings.TrimSpace(d.field.text())
+	switch d.stage {
+	case reasoning:
+		d.finish(view.Answer{Value: view.AnswerNo, Why: text})
+	case writing:
+		if text == "" {
+			d.problem = "write an answer, or leave with Esc"
+			return
+		}
+		d.finish(view.Answer{Value: text})
+	case editing:
+		d.sendEdit(text)
+	}
+}
+
+// sendEdit sends arguments that are JSON and that the schema of the tool takes.
+func (d *question) sendEdit(text string) {
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		d.problem = "this is no JSON: " + view.CleanLine(err.Error())
+		return
+	}
+	arguments := json.RawMessage(text)
+	if d.check == nil {
+		d.finish(view.Answer{Value: view.AnswerEdit, Arguments: arguments})
+		return
+	}
+	d.gen++
+	gen := d.gen
+	d.problem = "checking"
+	d.check(d.q.Tool, arguments, func(err error) {
+		switch {
+		case d.gen != gen || d.stage != editing:
+		case d.field.text() != text && strings.TrimSpace(d.field.text()) != text:
+			d.problem = "" // it was edited meanwhile
+		case err != nil:
+			d.problem = view.CleanLine(err.Error())
+		default:
+			d.finish(view.Answer{Value: view.AnswerEdit, Arguments: arguments})
+		}
+	})
+}
+
+// Paste goes into what is being written, never into an answer of one key.
+func (d *question) Paste(text string) bool {
+	if d.field != nil && !d.deaf.ignores(d.now()) {
+		d.field.paste(text)
+		d.problem = ""
+	}
+	return true
+}
+
+// Mouse scrolls. No click answers: one meant for what stood there before would.
+func (d *question) Mouse(ev kit.Mouse) bool {
+	switch ev.Action {
+	case kit.WheelUp:
+		d.body.scroll(-3)
+	case kit.WheelDown:
+		d.body.scroll(3)
+	}
+	return true
+}
+
+func (d *question) title() string {
+	name := "question"
+	switch d.q.Kind {
+	case "permission":
+		name = "allow " + view.CleanLine(d.q.Tool) + "?"
+	case "trust":
+		name = "trust?"
+	}
+	if d.q.Origin != "" && d.q.Origin != "main" {
+		name += " " + d.host.Signs().Dot + " " + view.CleanLine(d.q.Origin)
+	}
+	if d.more > 0 {
+		name += fmt.Sprintf(" (%d more)", d.more)
+	}
+	return name
+}
+
+// left is the time until the engine answers.
+func (d *question) left() string {
+	left := max(AnswerTime-d.now().Sub(d.asked), 0)
+	return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
+}
+
+// compose makes the lines of the body for a width.
+func (d *question) compose(width int) {
+	if d.width == width {
+		return
+	}
+	d.width = width
+	g := d.host.Signs()
+	var out []line
+	if d.stage == scoping {
+		out = wrapped("From now on this runs without a question:", width, 0)
+		for _, rule := range d.q.Always {
+			out = append(out, chopped(rule, width, surfaces.Code, g)...)
+		}
+		out = append(out, wrapped("/policy shows it and takes it back.", width, surfaces.Dim)...)
+		d.body.lines = out
+		return
+	}
+	if d.q.Summary != "" && firstLine(d.q.Summary) != firstLine(d.q.Detail) {
+		out = append(out, wrapped(view.CleanLine(d.q.Summary), width, surfaces.Bold)...)
+	}
+	if d.q.Kind == "question" {
+		out = append(out, wrapped(d.q.Detail, width, 0)...)
+		if d.stage == choosing {
+			out = append(out, d.optionLines(width)...)
+		}
+		d.body.lines = out
+		return
+	}
+	if d.q.Floor {
+		out = append(out, wrapped("Only a person may allow this.", width, surfaces.Warn)...)
+	}
+	for _, why := range d.q.Reasons {
+		out = append(out, wrapped(view.CleanLine(why), width, surfaces.Dim)...)
+	}
+	out = append(out, detail(d.q.Detail, width, g)...)
+	d.body.lines = out
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return strings.TrimSpace(s)
+}
+
+// optionLines number the options; the marked one has a sign besides its colour.
+func (d *question) optionLines(width int) []line {
+	g := d.host.Signs()
+	var out []line
+	for i, option := range d.q.Options {
+		lead, style := "  ", surfaces.Style(0)
+		if i == d.mark {
+			lead, style = g.Fold+" ", surfaces.Bold
+		}
+		lead += strconv.Itoa(i+1) + "  "
+		for j, l := range kit.Wrap(view.CleanLine(option), max(width-kit.Width(lead), 1)) {
+			if j > 0 {
+				lead = strings.Repeat(" ", kit.Width(lead))
+			}
+			out = append(out, line{span(lead, surfaces.Accent), span(l, style)})
+		}
+	}
+	return out
+}
+
+// foot is the rows below the body: field, problem, choices.
+func (d *question) foot(width int) (fieldRows int, problem, choices []line) {
+	if d.problem != "" {
+		problem = wrapped(d.problem, width, surfaces.Warn)
+	}
+	if d.field != nil {
+		fieldRows = d.field.rows(width - 2)
+	}
+	return fieldRows, problem, choiceLines(d.choices(), width-6)
+}
+
+// dialogColumns is how wide a question is where the screen has room.
+const dialogColumns = 96
+
+// Room is what the question needs, at most all of the screen.
+func (d *question) Room(screen kit.Rect) kit.Rect {
+	w := min(dialogColumns, screen.W-4)
+	d.compose(max(w, 1))
+	field, problem, choices := d.foot(max(w, 1))
+	return room(screen, w, len(d.body.lines)+field+len(problem)+len(choices)+1)
+}
+
+// Draw paints it. The first frame begins the time in which keys are ignored.
+func (d *question) Draw(s tcell.Screen) {
+	d.deaf.show(d.now())
+	t, g := d.host.Theme(), d.host.Signs()
+	r := d.frame(s, d.title(), t.Style(surfaces.Warn))
+	if r.W <= 0 || r.H <= 0 {
+		return
+	}
+	d.compose(r.W)
+	field, problem, choices := d.foot(r.W)
+	problem = problem[:min(len(problem), max(r.H-len(choices)-2, 0), 3)]
+	// What is written gets half at most, so that what it is about stays in sight.
+	low := r.H - len(choices) - len(problem)
+	field = min(field, max(low/2, 1))
+	rest := max(low-field-1, 0)
+	d.body.draw(s, kit.Rect{X: r.X, Y: r.Y, W: r.W, H: rest}, t)
+	y := r.Y + rest
+	kit.Fill(s, kit.Rect{X: r.X, Y: y, W: r.W, H: 1}, g.Across, t.Border)
+	if place := d.body.place(g); place != "" {
+		kit.Put(s, r.X+1, y, r.W-2, " "+place+" ", t.Style(surfaces.Warn))
+	}
+	y++
+	if d.field != nil {
+		kit.Put(s, r.X, y, 2, g.Prompt, t.Style(surfaces.Accent))
+		d.field.draw(s, kit.Rect{X: r.X + 2, Y: y, W: r.W - 2, H: field}, t, true)
+		y += field
+	} else {
+		s.HideCursor()
+	}
+	for _, l := range slices.Concat(problem, choices) {
+		if y >= r.Y+r.H {
+			break
+		}
+		kit.PutSpans(s, r.X, y, r.W, l, t)
+		y++
+	}
+	if left := d.left(); d.q.Kind != "trust" && y-1 < r.Y+r.H {
+		kit.Put(s, r.X+r.W-len(left), y-1, len(left), left, t.Style(surfaces.Dim))
+	}
+}
