@@ -55,6 +55,44 @@ func (r *run) takeNotes() {
 	}
 }
 
+// ErrNoRun is returned by Steer when no run would answer.
+var ErrNoRun = errors.New("no run goes on that could answer it: send it as a prompt")
+
+// Steer adds a message of the person to the run that goes, at the next place where
+// one may stand; the model answers it before the run ends.
+func (a *Agent) Steer(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errors.New("the text is empty")
+	}
+	a.mu.Lock()
+	r := a.current
+	a.mu.Unlock()
+	if r == nil {
+		return ErrNoRun
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over || r.ending || r.ctx.Err() != nil {
+		return ErrNoRun
+	}
+	r.queue = append(r.queue, edit{message: chat.TextMessage(chat.User, text), person: true})
+	return nil
+}
+
+// addressed tells whether a person said something the run has not answered; when
+// they did not, it takes nothing more.
+func (r *run) addressed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.queue {
+		if e.person {
+			return true
+		}
+	}
+	r.ending = true
+	return false
+}
+
 // Reset goes on with another conversation: nothing of the one before counts any
 // more. While a run goes it is ErrRunning.
 func (a *Agent) Reset(transcript []chat.Message) error {

@@ -154,3 +154,61 @@ func TestPresent(t *testing.T) {
 		}
 	}
 }
+
+// What a person says while a run goes is answered by it, however late it comes and
+// however often; afterwards it is refused, so that it can be sent as a prompt.
+func TestSteer(t *testing.T) {
+	var steps []spec.Step
+	const more = agent.MaxForced + 4
+	for range more + 1 {
+		steps = append(steps, say("fine"))
+	}
+	l := newLab(steps, nil)
+	if err := l.agent.Steer("nobody"); !errors.Is(err, agent.ErrNoRun) {
+		t.Errorf("before a run: %v", err)
+	}
+	n := 0
+	watch(l, event.TurnEnd, func(*event.TurnEndEvent) {
+		if n++; n <= more {
+			if err := l.agent.Steer(fmt.Sprintf("more %d", n)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	watch(l, event.RunEnd, func(*event.RunEndEvent) {
+		if err := l.agent.Steer("late"); !errors.Is(err, agent.ErrNoRun) {
+			t.Errorf("at the end: %v", err)
+		}
+	})
+	o := l.agent.Run(t.Context(), "go")
+	if o.Stop != agent.StopEnd || o.Turns != more+1 {
+		t.Errorf("%+v", o)
+	}
+	if got := texts(l.agent.Transcript()); strings.Count(got, "user:more") != more || strings.Contains(got, "late") {
+		t.Error(got)
+	}
+}
+
+// However the moment falls, a message that was taken is answered.
+func TestSteerAnyTime(t *testing.T) {
+	for range 200 {
+		var steps []spec.Step
+		for range 3 {
+			steps = append(steps, say("fine"))
+		}
+		l := newLab(steps, nil)
+		n := 0
+		var beside sync.WaitGroup
+		watch(l, event.Message, func(*event.MessageEvent) {
+			if n++; n <= 2 {
+				beside.Go(func() { _ = l.agent.Steer("more") })
+			}
+		})
+		o := l.agent.Run(t.Context(), "go")
+		beside.Wait()
+		got := texts(l.agent.Transcript())
+		if o.Stop == agent.StopEnd && strings.HasSuffix(got, "user:more") {
+			t.Fatalf("left unanswered: %s", got)
+		}
+	}
+}

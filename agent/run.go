@@ -36,12 +36,16 @@ type run struct {
 	model string // of the turn
 	queue []edit
 	over  bool
+	// ending is set when nothing a person says is answered by this run any more.
+	ending  bool
+	steered bool // a person said something since the turn began; of the goroutine
 }
 
 // edit is a message a listener asked for, waiting for a place to stand.
 type edit struct {
 	message chat.Message
 	by      string
+	person  bool // a person said it
 }
 
 func newRun(ctx context.Context, a *Agent) *run {
@@ -160,6 +164,7 @@ func (r *run) apply() (pushed []string) {
 	r.takeNotes()
 	for _, e := range queue {
 		r.add(e.message)
+		r.steered = r.steered || e.person
 		if e.message.Role == chat.User {
 			pushed = append(pushed, e.by)
 		}

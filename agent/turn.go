@@ -30,6 +30,7 @@ func (r *run) loop() {
 // takeTurn makes one request and runs the calls of its reply. It sets r.out.Stop
 // when the run is over with it.
 func (r *run) takeTurn(turn int) {
+	r.steered = false
 	r.a.ports.turnStart.Send(r.listenerCtx(), &event.TurnStartEvent{Run: r.handle()})
 	r.apply()
 	t := &turnState{r: r, index: turn, model: r.a.currentModel(), tried: map[string]bool{}}
@@ -63,6 +64,8 @@ func (r *run) takeTurn(turn int) {
 	case len(t.reply.Calls()) > 0 && t.finished == "":
 	case len(pushed)+len(t.shape.Then) > 0:
 		t.goOn(pushed)
+	case r.addressed():
+		r.apply()
 	default:
 		if t.finished != "" {
 			r.out.Text = t.finished
@@ -82,7 +85,7 @@ func (t *turnState) goOn(pushed []string) {
 	for _, then := range t.shape.Then {
 		texts, pushed = append(texts, then.Text), append(pushed, then.By)
 	}
-	if r.forced == MaxForced {
+	if r.forced == MaxForced && !r.steered {
 		slices.Sort(pushed)
 		names := strings.Join(slices.DeleteFunc(slices.Compact(pushed), func(s string) bool { return s == "" }), ", ")
 		if names == "" {
@@ -91,7 +94,9 @@ func (t *turnState) goOn(pushed []string) {
 		r.limit(LimitContinuations, fmt.Sprintf("%s asked to go on after %d finished replies in one run", names, MaxForced+1))
 		return
 	}
-	r.forced++
+	if !r.steered { // else a person wants it, however often
+		r.forced++
+	}
 	if text := strings.Join(texts, "\n\n"); text != "" {
 		r.add(chat.TextMessage(chat.User, text))
 	}
