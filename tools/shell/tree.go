@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // entry is one line of the system's process table.
@@ -25,13 +26,14 @@ type tree struct {
 	system *system
 	mark   string // of the command's environment; "" where nobody can read it
 	since  uint64 // when the command started, as entry.start
+	born   time.Time
 
 	mu     sync.Mutex
 	strays map[int]uint64 // seen outside the session: pid -> start
 }
 
 func newTree(leader int, reaped <-chan struct{}, pipes []*os.File, sys *system) *tree {
-	t := &tree{leader: leader, reaped: reaped, system: sys, strays: map[int]uint64{}}
+	t := &tree{leader: leader, reaped: reaped, system: sys, born: time.Now(), strays: map[int]uint64{}}
 	for _, p := range pipes {
 		if info, err := p.Stat(); err == nil {
 			if st, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -56,7 +58,7 @@ func (t *tree) alive() []entry {
 	// Asked before the table is read: a leader that was not reaped then cannot
 	// have given its number to a stranger in the table.
 	reaped := t.isReaped()
-	table := t.system.table.get()
+	table := t.table()
 	if len(table) == 0 { // the system tells nothing: the group is all there is
 		if syscall.Kill(-t.leader, 0) != nil {
 			return nil
@@ -77,6 +79,25 @@ func (t *tree) alive() []entry {
 		}
 	}
 	return left
+}
+
+// young is for how long after the start of a command every process of a higher
+// number is younger: numbers do not come round so soon.
+const young = 500 * time.Millisecond
+
+// table is the part of the process table that can hold something of the command.
+// What it started has a higher number than its own as long as numbers did not come
+// round, so a short command on a machine with many processes need not read them all.
+func (t *tree) table() []entry {
+	t.mu.Lock()
+	own := len(t.strays) == 0 // a writer of the pipes may be older
+	t.mu.Unlock()
+	if own && time.Since(t.born) < young {
+		if table, ok := processesFrom(t.leader); ok && time.Since(t.born) < young {
+			return table
+		}
+	}
+	return t.system.table.get()
 }
 
 // members picks the command's processes out of the table and remembers those

@@ -24,6 +24,52 @@ func processTable() []entry {
 	return table
 }
 
+// mostRecent is how many numbers processesFrom looks at; beyond that the whole table
+// is as cheap.
+const mostRecent = 128
+
+// processesFrom reads the part of the table from number first on. It is not ok when
+// the kernel does not tell the newest number, the numbers came round, or there are
+// too many: then the whole table has to be read. A thread counts as a process, with
+// the session and the parent of its own.
+func processesFrom(first int) (table []entry, ok bool) {
+	buf := make([]byte, 1024)
+	newest, ok := newestPID(buf)
+	for next := first; ok; {
+		if newest < max(first, next-1) || newest-first > mostRecent {
+			return nil, false
+		}
+		for ; next <= newest; next++ {
+			if e, ok := parseStat(next, readStat(next, buf)); ok {
+				table = append(table, e)
+			}
+		}
+		// What was started meanwhile may be a child of what ended meanwhile.
+		if newest, ok = newestPID(buf); ok && newest == next-1 {
+			break
+		}
+	}
+	if len(table) == 0 { // not the same as a table that cannot be read
+		table = []entry{{}}
+	}
+	return table, ok
+}
+
+// newestPID is the number the kernel gave away last, as this process sees them.
+func newestPID(buf []byte) (int, bool) {
+	fd, err := syscall.Open("/proc/sys/kernel/ns_last_pid", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, false
+	}
+	defer syscall.Close(fd)
+	n, err := syscall.Read(fd, buf)
+	if err != nil {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(buf[:n])))
+	return pid, err == nil
+}
+
 // readStat reads by plain system calls: this happens once per process of the
 // machine at the end of each command, and os.ReadFile makes twice as many.
 func readStat(pid int, buf []byte) []byte {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,5 +144,41 @@ func BenchmarkRun(b *testing.B) {
 		if o, err := e.Run(b.Context(), Command{Argv: []string{"true"}}); err != nil || o.Status != 0 {
 			b.Fatal(o, err)
 		}
+	}
+}
+
+// The part of the table holds all that the whole one does from that number on, and
+// is refused where it could not.
+func TestProcessesFrom(t *testing.T) {
+	e := newEngine(t, nil)
+	o := run(t, e, Command{Line: "echo $$; setsid sleep 300 & sleep 300 & (sleep 300 & sleep 300 &); echo $!"})
+	all := pids(t, o.Stdout.Head)
+	first := all[0]
+	before := processTable()
+	part, ok := processesFrom(first)
+	after := processTable()
+	if !ok {
+		if newest, _ := newestPID(make([]byte, 64)); newest >= first && newest-first < mostRecent/2 {
+			t.Fatalf("refused, from %d to %d", first, newest)
+		}
+		return // the machine is busy: the whole table is read
+	}
+	in := func(table []entry, pid int) bool {
+		return slices.ContainsFunc(table, func(e entry) bool { return e.pid == pid })
+	}
+	begun := startOf(os.Getpid()) // what is older has its number of an earlier round
+	for _, e := range before {
+		if e.pid >= first && e.start >= begun && in(after, e.pid) && !in(part, e.pid) {
+			t.Errorf("%+v is not in the part", e)
+		}
+	}
+	if !in(part, all[len(all)-1]) {
+		t.Errorf("process %d is not in the part", all[len(all)-1])
+	}
+	if _, ok := processesFrom(1 << 30); ok {
+		t.Error("a number that was not given away yet: the numbers came round, and the part is not refused")
+	}
+	if _, ok := processesFrom(1); ok && len(before) > 0 && before[len(before)-1].pid > mostRecent {
+		t.Error("the whole machine is no part")
 	}
 }
