@@ -29,13 +29,14 @@ type record struct {
 	session *session.Session
 	resumed bool
 	started bool // code/session-start was announced
+	reason  string
 }
 
 // newRecord opens the session to go on with, where the options name one, and
 // returns its messages.
 func newRecord(e *Engine) (*record, []chat.Message, error) {
 	o := e.options
-	r := &record{engine: e, off: o.Home == "" || o.Host == "eval"}
+	r := &record{engine: e, off: o.Home == "" || o.Host == "eval", reason: "new"}
 	if r.off {
 		if o.Resume != "" || o.Continue {
 			return nil, nil, errors.New("there is no home folder, so there are no sessions to go on with; set STARLING_HOME")
@@ -59,6 +60,14 @@ func newRecord(e *Engine) (*record, []chat.Message, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", option, err)
 	}
+	messages := e.recent(s, ref)
+	r.session, r.resumed, r.reason = s, true, "resume"
+	return r, messages, nil
+}
+
+// recent are the messages of a session that was opened to go on with; what is wrong
+// with it is told.
+func (e *Engine) recent(s *session.Session, ref string) []chat.Message {
 	messages, all, err := s.Recent(session.ResumeBytes)
 	if !all {
 		e.say(context.Background(), view.Notice{Text: fmt.Sprintf("session %s: its oldest messages are left out of what the model is told", s.ID())})
@@ -73,8 +82,7 @@ func newRecord(e *Engine) (*record, []chat.Message, error) {
 	for _, problem := range problems {
 		e.say(context.Background(), view.Notice{Text: problem, Warn: true})
 	}
-	r.session, r.resumed = s, true
-	return r, messages, nil
+	return messages
 }
 
 // cutOff says how the last run of a conversation was cut off, as by a kill; ""
@@ -119,19 +127,15 @@ func (r *record) begin(ctx context.Context) {
 			r.session = s
 		}
 	}
-	started := r.started
+	started, restored, reason := r.started, r.resumed, r.reason
 	r.started = true
 	id, path := r.place()
 	r.mu.Unlock()
 	if started {
 		return
 	}
-	reason := "new"
-	if r.resumed {
-		reason = "resume"
-	}
 	port := bus.PortOf(r.engine.bus, event.SessionStart)
-	port.Send(ctx, &event.SessionStartEvent{ID: id, Path: path, Reason: reason, Restored: r.resumed})
+	port.Send(ctx, &event.SessionStartEvent{ID: id, Path: path, Reason: reason, Restored: restored})
 }
 
 // place is the id and the file of the session; empty where nothing is recorded.
@@ -150,11 +154,9 @@ func (r *record) append(messages ...chat.Message) error {
 	if r.off || r.session == nil {
 		return nil
 	}
-	write := r.session.Append
-	if len(messages) == 1 && messages[0].Role == chat.User {
-		write = r.session.AppendEarly // the request goes out meanwhile
-	}
-	err := write(messages...)
+	// The sync goes on beside the request or the calls that come next; flush waits for
+	// the last one.
+	err := r.session.AppendEarly(messages...)
 	if unsaved := (*session.UnsavedError)(nil); errors.As(err, &unsaved) {
 		// Its own text counts the entries, and what differs is told once more.
 		return fmt.Errorf("session file %s: %w; what is said is kept in memory and written when that is mended", unsaved.Path, unsaved.Err)
@@ -186,18 +188,19 @@ func (r *record) flush() error {
 	return nil
 }
 
-// end announces the end of the session; before the plugins leave.
-func (r *record) end(ctx context.Context) {
+// end announces the end of the session, for "end" or "switch"; before the plugins
+// leave.
+func (r *record) end(ctx context.Context, reason string) {
 	r.mu.Lock()
 	id, path := r.place()
-	started := r.started
+	started, restored := r.started, r.resumed
 	r.started = false
 	r.mu.Unlock()
 	if !started {
 		return
 	}
 	port := bus.PortOf(r.engine.bus, event.SessionEnd)
-	port.Send(ctx, &event.SessionEndEvent{ID: id, Path: path, Reason: "end", Restored: r.resumed})
+	port.Send(ctx, &event.SessionEndEvent{ID: id, Path: path, Reason: reason, Restored: restored})
 }
 
 func (r *record) close() error {
