@@ -104,6 +104,10 @@ func (v *View) at(x, y int) hit {
 			}
 		case surfaces.Tree:
 			h.index = within(line, len(surfaces.Branches(b.n, w)))
+		case surfaces.Button:
+			if y != b.at.Y || x >= b.at.X+kit.Width(b.n.Label)+4 {
+				return hit{index: -1} // its room may be larger than what is to be seen
+			}
 		case surfaces.Input:
 			column := max(x-b.at.X-gutter, 0)
 			rows := []row{{min(v.offsets[b.n.Key+"\x00"], len(w.Text)), len(w.Text)}}
@@ -143,7 +147,10 @@ func (v *View) Mouse(ev kit.Mouse) bool {
 	}
 	column, line := min(max(ev.X-x, 0), w-1), min(max(ev.Y-y, 0), h-1)
 	m := surfaces.Message{Kind: surfaces.MouseMessage, Row: line, Column: column, Host: "terminal"}
-	target := v.at(column, line)
+	target := hit{index: -1}
+	if inside {
+		target = v.at(column, line)
+	}
 	if target.ok {
 		m.Target = target.b.n.ID
 	}

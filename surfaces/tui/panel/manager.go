@@ -68,15 +68,16 @@ func (m *Manager) Release(id surfaces.ID) {
 	})
 }
 
-// Size returns the room a surface would have alone, in cells, the frame not counted:
-// give it to surfaces.Options.
+// Size returns the most room a surface would have alone, in cells, the frame not
+// counted: give it to surfaces.Options.
 func (m *Manager) Size(p surfaces.Placement) (width, height int) {
 	area := rect(0, 0, 80, 22)
 	if r := m.room.Load(); r != nil {
 		area = *r
 	}
 	id := surfaces.ID{Plugin: "?", Name: "?"}
-	alone := Layout(area, []Want{{ID: id, Placement: p}}, Choices{Focus: id})
+	tall := func(int) int { return area.H }
+	alone := Layout(area, []Want{{ID: id, Placement: p, Rows: tall}}, Choices{Focus: id})
 	if at, ok := alone.Find(id); ok {
 		return at.Inner.W, at.Inner.H
 	}
@@ -122,15 +123,13 @@ func (m *Manager) Arrange(area kit.Rect) (transcript kit.Rect) {
 	if stale {
 		for id, v := range m.views {
 			if _, shown := m.placed.Find(id); !shown {
-				m.o.Source.Resize(id, first(m.Size(v.panel.Placement)), second(m.Size(v.panel.Placement)))
+				w, h := m.Size(v.panel.Placement)
+				m.o.Source.Resize(id, w, h)
 			}
 		}
 	}
 	return m.placed.Transcript
 }
-
-func first(a, _ int) int  { return a }
-func second(_, b int) int { return b }
 
 func (m *Manager) layout() {
 	var wants []Want

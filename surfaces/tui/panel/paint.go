@@ -101,9 +101,20 @@ func shift(a surfaces.Align, spare int) int {
 	return 0
 }
 
+// clip shortens one line of foreign text. The ellipsis goes where it would hide more
+// than it tells.
+func (p *painter) clip(text string, width int) string {
+	text = kit.CleanLine(text)
+	if width <= 2*len(p.signs.Ellipsis) && p.signs.ASCII {
+		head, _ := kit.Cut(text, max(width, 0))
+		return head
+	}
+	return kit.Clip(text, width, p.signs.Ellipsis)
+}
+
 // clipped draws a text that ends in an ellipsis where it does not fit.
 func (p *painter) clipped(x, y, width int, text string, style tcell.Style) {
-	p.c.put(x, y, width, kit.Clip(kit.CleanLine(text), width, p.signs.Ellipsis), style)
+	p.c.put(x, y, width, p.clip(text, width), style)
 }
 
 // mark draws the sign of the marked line: with a background while the widget has the
@@ -137,7 +148,7 @@ func (p *painter) table(b box) {
 		x := b.at.X + gutter
 		for i, width := range widths {
 			width = min(width, b.at.X+b.at.W-x)
-			text := kit.Clip(kit.CleanLine(cells(i)), width, p.signs.Ellipsis)
+			text := p.clip(cells(i), width)
 			p.c.put(x+shift(b.n.Columns[i].Align, width-kit.Width(text)), y, width, text, style)
 			x += width + between
 		}
@@ -238,7 +249,7 @@ func (p *painter) button(b box) {
 	if p.has(b) {
 		left, style = p.signs.Prompt, kit.Over(p.theme.Style(surfaces.Accent|surfaces.Bold), p.theme.Mark)
 	}
-	label := kit.Clip(kit.CleanLine(b.n.Label), max(b.at.W-4, 0), p.signs.Ellipsis)
+	label := p.clip(b.n.Label, max(b.at.W-4, 0))
 	p.c.put(b.at.X, b.at.Y, b.at.W, "["+left+label+" ]", style)
 }
 
@@ -265,7 +276,7 @@ func (p *painter) progress(b box) {
 	tail := " " + strconv.Itoa(int(part*100)) + "%"
 	tail = strings.Repeat(" ", max(5-len(tail), 0)) + tail
 	if room := width / 2; label != "" && room > 2 {
-		label = kit.Clip(label, room-1, p.signs.Ellipsis)
+		label = p.clip(label, room-1)
 		p.c.put(x, b.at.Y, room, label, p.theme.Style(0))
 		used := kit.Width(label) + 1
 		x, width = x+used, width-used

@@ -224,13 +224,21 @@ func (v *View) Busy() bool { return v.busy }
 // Step moves what is busy on.
 func (v *View) Step() { v.phase++ }
 
-// Hidden returns how many rows there are above and below what is shown.
+// Hidden returns how many rows there are above and below what is shown, those of
+// lists that scroll by themselves too.
 func (v *View) Hidden() (above, below int) {
 	_, _, _, h := v.GetRect()
 	if v.canvas == nil {
 		return 0, 0
 	}
-	return v.top, max(v.total-h-v.top, 0)
+	above, below = v.top, max(v.total-h-v.top, 0)
+	for _, b := range v.boxes {
+		if _, _, lines := v.markOf(b); lines > v.itemRows(b) && b.at.H > 0 {
+			above += v.offsets[b.n.Key]
+			below += lines - v.itemRows(b) - v.offsets[b.n.Key]
+		}
+	}
+	return above, below
 }
 
 // follow scrolls to the widget that has the keys where it, its mark or its caret
