@@ -111,8 +111,10 @@ func TestInteraction(t *testing.T) {
 		{"down marks", todos, nil, keys(press(tcell.KeyDown)), []dict{{"kind": "select", "id": "todos", "value": int64(1)}}},
 		{"enter presses", todos, nil, keys(press(tcell.KeyEnter)), []dict{{"kind": "press", "id": "todos", "value": int64(0)}}},
 		{"other keys arrive", todos, nil, keys(char('x'), char('X'), press(tcell.KeyF5), tcell.NewEventKey(tcell.KeyRune, 'x', tcell.ModAlt)), []dict{
-			{"kind": "key", "code": "x", "modifiers": []any{}}, {"kind": "key", "code": "X", "modifiers": []any{}},
-			{"kind": "key", "code": "f5", "modifiers": []any{}}, {"kind": "key", "code": "x", "modifiers": []any{"alt"}},
+			{"kind": "key", "code": "x", "modifiers": []any{}},
+			{"kind": "key", "code": "X", "modifiers": []any{}},
+			{"kind": "key", "code": "f5", "modifiers": []any{}},
+			{"kind": "key", "code": "x", "modifiers": []any{"alt"}},
 		}},
 		{"an input is edited", input, nil, keys(press(tcell.KeyBackspace2), char('c')), []dict{
 			{"kind": "change", "id": "i", "value": "漢字 a"}, {"kind": "change", "id": "i", "value": "漢字 ac"},

@@ -19,8 +19,8 @@ var anyText = rapid.OneOf(
 	rapid.StringMatching(`(\x1b\[31m|\x{9b}|\x{202e}|\n|\t|漢|é|👩‍👩‍👧|🇩🇪|\x{301}|\[red\]|مرحبا){0,6}`),
 )
 
-// anyTree draws a tree as a plugin may write it.
-func anyTree(t *rapid.T, depth int) any {
+// anyTree draws a tree as a plugin may write it; ids counts what has a name.
+func anyTree(t *rapid.T, depth int, ids *int) any {
 	kind := rapid.SampledFrom(surfaces.Types()).Draw(t, "type")
 	if depth > 3 && (kind == surfaces.Rows || kind == surfaces.Cols) {
 		return anyText.Draw(t, "bare")
@@ -33,6 +33,8 @@ func anyTree(t *rapid.T, depth int) any {
 		return out
 	}
 	m := dict{"type": string(kind)}
+	*ids++
+	name := fmt.Sprint("w", *ids)
 	switch rapid.IntRange(0, 3).Draw(t, "place") {
 	case 0:
 		m["size"] = rapid.SampledFrom([]int{1, 2, 7, 99, 10_000}).Draw(t, "size")
@@ -43,7 +45,7 @@ func anyTree(t *rapid.T, depth int) any {
 	case surfaces.Rows, surfaces.Cols:
 		children := []any{}
 		for range rapid.IntRange(0, 4).Draw(t, "children") {
-			children = append(children, anyTree(t, depth+1))
+			children = append(children, anyTree(t, depth+1, ids))
 		}
 		m["children"], m["gap"] = children, rapid.IntRange(0, 3).Draw(t, "gap")
 	case surfaces.Text:
@@ -67,10 +69,10 @@ func anyTree(t *rapid.T, depth int) any {
 		m["nodes"] = []any{dict{"text": anyText.Draw(t, "branch"), "id": "top", "children": texts("branches")}}
 		m["expanded"] = []any{"top"}
 	case surfaces.Input:
-		m["id"], m["text"] = rapid.StringMatching(`[a-z]{8}`).Draw(t, "id"), anyText.Draw(t, "text")
+		m["id"], m["text"] = name, anyText.Draw(t, "text")
 		m["multiline"] = rapid.Bool().Draw(t, "multiline")
 	case surfaces.Button:
-		m["id"], m["label"] = rapid.StringMatching(`[a-z]{8}`).Draw(t, "id"), anyText.Draw(t, "label")
+		m["id"], m["label"] = name, anyText.Draw(t, "label")
 	case surfaces.Progress:
 		if rapid.Bool().Draw(t, "busy") {
 			m["value"] = rapid.Float64Range(0, 1).Draw(t, "value")
@@ -91,9 +93,9 @@ func anyTree(t *rapid.T, depth int) any {
 func TestAnyTreeDraws(t *testing.T) {
 	outer := t
 	rapid.Check(t, func(t *rapid.T) {
-		tree := anyTree(t, 0)
+		tree := anyTree(t, 0, new(int))
 		if _, err := surfaces.Parse(tree); err != nil {
-			t.Skip(err)
+			t.Fatalf("%v is refused: %v", tree, err)
 		}
 		l := newLab(outer, 60, 20)
 		l.show("p", dict{"kind": "side"}, tree)

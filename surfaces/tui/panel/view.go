@@ -50,6 +50,8 @@ type View struct {
 	boxes []box
 	total int // rows of the content
 	top   int // first row that is shown
+	// above and below count the lines of widgets that scroll by themselves.
+	above, below int
 	// offsets are the first lines shown of widgets that scroll, by key; of a
 	// single-line input the first byte.
 	offsets map[string]int
@@ -231,19 +233,13 @@ func (v *View) Hidden() (above, below int) {
 	if v.canvas == nil {
 		return 0, 0
 	}
-	above, below = v.top, max(v.total-h-v.top, 0)
-	for _, b := range v.boxes {
-		if _, _, lines := v.markOf(b); lines > v.itemRows(b) && b.at.H > 0 {
-			above += v.offsets[b.n.Key]
-			below += lines - v.itemRows(b) - v.offsets[b.n.Key]
-		}
-	}
-	return above, below
+	return v.top + v.above, max(v.total-h-v.top, 0) + v.below
 }
 
 // follow scrolls to the widget that has the keys where it, its mark or its caret
 // moved.
 func (v *View) follow(height int) {
+	v.above, v.below = 0, 0
 	for _, b := range v.boxes {
 		if b.at.H <= 0 {
 			continue
@@ -262,6 +258,8 @@ func (v *View) follow(height int) {
 		}
 		off = min(max(off, 0), max(lines-room, 0))
 		v.offsets[b.n.Key] = off
+		v.above += off
+		v.below += max(lines-room-off, 0)
 		if b.n.Key != v.panel.Focus || !moved && v.focused == b.n.Key {
 			continue
 		}
