@@ -54,7 +54,7 @@ func (b *Bash) execute(ctx context.Context, call spec.ToolCall) (spec.ToolResult
 	p := newPump(call.Progress)
 	out, err := b.engine.Run(ctx, shell.Command{
 		Line: a.Command, Dir: dir, Timeout: a.timeout(), Origin: origin(call.Origin), Queue: true, Merge: true,
-		Env: noPrompts, Head: MaxHead, Tail: MaxTail, KeepDir: true, OnOutput: p.take,
+		Env: noPrompts, Head: MaxHead, Tail: MaxTail, KeepDir: !b.stays(a.Command, dir), OnOutput: p.take,
 	})
 	p.close()
 	if err != nil {

@@ -108,6 +108,23 @@ func (b *Bash) Restore(transcript []chat.Message) {
 // changesFolder finds the words that change the folder of a shell.
 var changesFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[\s;&|({!])(cd|pushd|popd)($|[\s;&|)])`) })
 
+// plain is a line of bare words: nothing in it is quoted, expanded, grouped or
+// defined. moves finds what changes the folder in such a line, or runs a text that
+// may.
+var (
+	plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w \t\n./:=,+@%;|&<>-]*$`) })
+	moves = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`cd|pushd|popd|eval|source|trap|mapfile|readarray|(^|[\s;&|])\.($|\s)`)
+	})
+)
+
+// stays tells that a line is sure to end in the folder it starts in, so that nobody
+// has to ask its shell, which costs a quarter of a short command. Another folder than
+// the root may itself be moved.
+func (b *Bash) stays(line, dir string) bool {
+	return dir == b.roots[0] && plain().MatchString(line) && !moves().MatchString(line)
+}
+
 // keep makes the folder a command ended in that of the next. The note is for the
 // model: where it is now, or why it is not.
 func (b *Bash) keep(line, from string, o shell.Outcome) string {

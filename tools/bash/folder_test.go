@@ -3,12 +3,16 @@ package bash
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"starling/bus/chat"
 	"starling/tools/shell"
@@ -250,5 +254,69 @@ func TestReadStartsInTheKeptFolder(t *testing.T) {
 		if p.Dir != l.Cwd() {
 			t.Errorf("part %+v, want it in %s", p, l.Cwd())
 		}
+	}
+}
+
+// A line that is said to stay does: whatever lines of words, separators and folders
+// bash is given, the folder it ends in is the one it started in.
+func TestStays(t *testing.T) {
+	root := resolved(t.TempDir())
+	for _, dir := range []string{"cd", "s/cd", "s/t"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"move": "cd s\n", "s/move": "pushd t\n"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := New(Options{Workspace: root})
+	words := []string{
+		"cd", "pushd", "popd", "builtin", "command", "eval", "source", ".", "exec", "time", "!", "if", "then", "fi", "for", "in", "do", "done",
+		"s", "./move", "move", "s/move", "true", "x=cd", "env", "-P", "trap", "EXIT", "0", "mapfile", "-C", "-c", "1", "echo", "test",
+		";", "&&", "||", "|", "&", "\n", "\t", "'c'd", `c\d`, "$x", "${x}", "`echo cd`", "{", "}", "(", ")", "cd()", ">", "<", "<<<", "~", "*",
+	}
+	stayed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		line := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 7).Draw(t, "words"), " ")
+		if !b.stays(line, root) {
+			return
+		}
+		stayed++
+		cmd := exec.Command("bash", "-c", "--", "trap 'pwd -P >&9' EXIT\n"+line)
+		cmd.Dir = root
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for range 6 {
+			cmd.ExtraFiles = append(cmd.ExtraFiles, nil)
+		}
+		cmd.ExtraFiles = append(cmd.ExtraFiles, w) // descriptor 9
+		_ = cmd.Run()                              // most lines are nonsense
+		_ = w.Close()
+		got, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end := strings.TrimSpace(string(got)); end != root && end != "" {
+			t.Fatalf("%q ends in %s", line, end)
+		}
+	})
+	if stayed == 0 {
+		t.Error("no line was tried")
+	}
+	for line, want := range map[string]bool{
+		"go test ./...": true, "git status --short | head -5": true, "make build && ./starling --version": true, "ls > out.txt": true,
+		"": true, "cd s": false, ". ./move": false, "x=1; ./move": true, "abcd": false, `ls "a"`: false, "$X": false, "f() { cd s; }; f": false,
+	} {
+		if got := b.stays(line, root); got != want {
+			t.Errorf("stays(%q) is %v", line, got)
+		}
+	}
+	if b.stays("true", filepath.Join(root, "s")) {
+		t.Error("a folder below the root may be moved while a command is in it")
 	}
 }
