@@ -110,9 +110,6 @@ func (e *Editor) burstKey(ev *tcell.EventKey) bool {
 		u.cr = c == "enter"
 	case tab:
 		u.release()
-		if u.lines == 0 && len(u.text) == 0 {
-			return false
-		}
 		u.add('\t')
 	default:
 		u.release()

@@ -15,6 +15,8 @@ type field struct {
 	single bool // one line: line ends become spaces
 	width  int
 	top    int
+	lay    *layout
+	of     int // version of the text that lay is of
 }
 
 func newField(text string, single bool) *field {
@@ -32,7 +34,12 @@ func (f *field) piece(s string) piece {
 
 func (f *field) text() string { return f.b.p.whole() }
 
-func (f *field) layout() *layout { return newLayout(f.b.p, f.width) }
+func (f *field) layout() *layout {
+	if f.lay == nil || f.of != f.b.version || f.lay.width != max(f.width-1, 1) {
+		f.lay, f.of = newLayout(f.b.p, f.width), f.b.version
+	}
+	return f.lay
+}
 
 // key edits; false for Send and for what is no key of a text.
 func (f *field) key(ev *tcell.EventKey) bool {
@@ -43,8 +50,6 @@ func (f *field) key(ev *tcell.EventKey) bool {
 	switch a := f.keys[chord(ev)]; {
 	case a == Newline && f.single:
 		return true
-	case a == Up || a == Down:
-		return f.b.act(a, f.layout)
 	default:
 		return f.b.act(a, f.layout)
 	}

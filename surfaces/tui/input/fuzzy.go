@@ -8,13 +8,17 @@ import (
 	"unicode/utf8"
 )
 
+// lengthWeight is how many characters of length a point is worth; those of the last
+// part of a path count four times.
+const lengthWeight = 8
+
 // Score says how well a text answers a query whose characters must all occur in it in
 // order: higher is better, and ok is false when they do not. Case counts only where
 // the query has capitals. Beginnings of words, runs and the last part of a path count
-// more, long texts a little less.
+// more, long texts less.
 func Score(query, text string) (score int, ok bool) {
 	if query == "" {
-		return -len(text) / 8, true
+		return -len(text), true
 	}
 	fold := strings.IndexFunc(query, unicode.IsUpper) < 0
 	lower := func(r rune) rune {
@@ -65,7 +69,7 @@ func match(query, text string, from, name int, lower func(rune) rune) (score int
 				if last == len(text) {
 					score += 4
 				}
-				return score - min(gap, 12) - (len(text)-from)/8, true
+				return (score-min(gap, 12))*lengthWeight - len(text) - 3*(len(text)-name), true
 			}
 			want, size = utf8.DecodeRuneInString(query)
 		} else if !first {

@@ -43,7 +43,7 @@ func (l *layout) wrap(from, to, mark int) {
 			cells = width(l.p.folds[mark].String())
 			mark++
 		}
-		if used > 0 && used+cells > l.width {
+		if at > start && used+cells > l.width {
 			if space > start {
 				l.rows = append(l.rows, row{start, space})
 				start, used = space, used-spaceUsed
@@ -53,7 +53,7 @@ func (l *layout) wrap(from, to, mark int) {
 			}
 			space = -1
 			// What moved down with its word may still be too long.
-			if used > 0 && used+cells > l.width {
+			if at > start && used+cells > l.width {
 				l.rows = append(l.rows, row{start, at})
 				start, used = at, 0
 			}

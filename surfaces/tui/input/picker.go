@@ -257,7 +257,7 @@ func (p *Picker) drawList(s tcell.Screen, r kit.Rect) {
 	if len(p.shown) == 0 && r.H > 0 {
 		text := p.o.Empty
 		if len(p.o.Items) > 0 {
-			text = "nothing fits; Esc clears the filter"
+			text = "nothing fits; Esc clears it"
 		}
 		kit.Put(s, r.X+2, r.Y, r.W-2, text, t.Style(surfaces.Dim))
 	}

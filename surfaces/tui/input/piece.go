@@ -104,7 +104,10 @@ const (
 // cleaned, and folded when it is long.
 func pasted(s string) piece {
 	s = tidy(s)
-	lines := 1 + strings.Count(s, "\n")
+	lines := strings.Count(s, "\n")
+	if !strings.HasSuffix(s, "\n") {
+		lines++
+	}
 	switch {
 	case lines > foldLines:
 		return foldPiece(fold{label: fmt.Sprintf("pasted %s lines", grouped(lines)), text: s})
@@ -138,13 +141,12 @@ func cluster(s string) (n, cells int) {
 	if s == "" {
 		return 0, 0
 	}
-	if c := s[0]; c < 0x80 && (len(s) == 1 || s[1] < 0x80) {
-		if c == '\t' {
-			return 1, tabCells
-		}
-		if c < 0x20 {
-			return 1, 0
-		}
+	switch c := s[0]; {
+	case c == '\t':
+		return 1, tabCells
+	case c < 0x20: // control characters join nothing
+		return 1, 0
+	case c < 0x80 && (len(s) == 1 || s[1] < 0x80):
 		return 1, 1
 	}
 	c, _, w, _ := uniseg.FirstGraphemeClusterInString(s, -1)

@@ -64,7 +64,14 @@ func newQuestion(host kit.Host, q *event.QuestionEvent) *question {
 	return d
 }
 
+// shownBytes is how much of a text a question shows, and how long arguments may be to
+// be edited in it: more is nothing a person reads here.
+const shownBytes = 256 << 10
+
 func (d *question) offers(answer string) bool {
+	if answer == view.AnswerEdit && len(d.q.Arguments) > shownBytes {
+		return false
+	}
 	return d.q.Kind != "question" && slices.Contains(d.q.Options, answer)
 }
 
@@ -255,7 +262,7 @@ func (d *question) sendEdit(text string) {
 	d.check(d.q.Tool, arguments, func(err error) {
 		switch {
 		case d.gen != gen || d.stage != editing:
-		case d.field.text() != text && strings.TrimSpace(d.field.text()) != text:
+		case strings.TrimSpace(d.field.text()) != text:
 			d.problem = "" // it was edited meanwhile
 		case err != nil:
 			d.problem = view.CleanLine(err.Error())
@@ -325,7 +332,7 @@ func (d *question) compose(width int) {
 		d.body.lines = out
 		return
 	}
-	if d.q.Summary != "" && firstLine(d.q.Summary) != firstLine(d.q.Detail) {
+	if !d.repeats() {
 		out = append(out, wrapped(view.CleanLine(d.q.Summary), width, surfaces.Bold)...)
 	}
 	if d.q.Kind == "question" {
@@ -342,8 +349,24 @@ func (d *question) compose(width int) {
 	for _, why := range d.q.Reasons {
 		out = append(out, wrapped(view.CleanLine(why), width, surfaces.Dim)...)
 	}
-	out = append(out, detail(d.q.Detail, width, g)...)
+	text := d.q.Detail
+	if more := len(text) - shownBytes; more > 0 {
+		out = append(out, wrapped(fmt.Sprintf("Too long to show: the last %s bytes are left out.", grouped(more)), width, surfaces.Warn)...)
+		text = strings.ToValidUTF8(text[:shownBytes], "")
+	}
+	out = append(out, detail(text, width, g)...)
 	d.body.lines = out
+}
+
+// repeats tells whether the detail is a line that the summary says already.
+func (d *question) repeats() bool {
+	text := strings.TrimSpace(d.q.Detail)
+	if strings.Contains(text, "\n") {
+		text = firstLine(d.q.Detail)
+		return text == firstLine(d.q.Summary)
+	}
+	rest, says := strings.CutSuffix(strings.TrimSpace(d.q.Summary), text)
+	return says && len(rest) <= len(d.q.Tool)+2
 }
 
 func firstLine(s string) string {
