@@ -136,3 +136,7 @@ func edits(a, b string) int {
 	}
 	return last[len(b)]
 }
+
+// Nearest returns the candidate that name was most likely meant to be; "" when none
+// is near.
+func Nearest(name string, candidates []string) string { return nearest(name, candidates) }
