@@ -103,7 +103,7 @@ func (v *View) at(x, y int) hit {
 				h.index = within(line-1, len(b.n.Rows))
 			}
 		case surfaces.Tree:
-			h.index = within(line, len(surfaces.Branches(b.n, w)))
+			h.index = within(line, len(v.m.branches(b.n)))
 		case surfaces.Button:
 			if y != b.at.Y || x >= b.at.X+kit.Width(b.n.Label)+4 {
 				return hit{index: -1} // its room may be larger than what is to be seen
@@ -112,7 +112,7 @@ func (v *View) at(x, y int) hit {
 			column := max(x-b.at.X-gutter, 0)
 			rows := []row{{min(v.offsets[b.n.Key+"\x00"], len(w.Text)), len(w.Text)}}
 			if b.n.Multiline {
-				rows = inputRows(w.Text, inputWidth(b))
+				rows = v.m.inputRows(b.n, b.at.W)
 			} else {
 				line = 0
 			}

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -28,6 +29,9 @@ type measure struct {
 	least   map[sized]int
 	wide    map[*surfaces.Node]int
 	columns map[sized][]int
+
+	branched map[*surfaces.Node][]surfaces.Branch
+	typed    map[sized]typed
 }
 
 type sized struct {
@@ -39,14 +43,50 @@ func newMeasure(tree *surfaces.Node, widgets map[string]surfaces.Widget, ascii b
 	return &measure{
 		tree: tree, widgets: widgets, ascii: ascii, lined: map[sized][]markdown.Line{},
 		natural: map[sized]int{}, least: map[sized]int{}, wide: map[*surfaces.Node]int{}, columns: map[sized][]int{},
+		branched: map[*surfaces.Node][]surfaces.Branch{}, typed: map[sized]typed{},
 	}
 }
 
-// setWidgets takes what a person did: only trees and inputs may have another height.
+// setWidgets takes what a person did: only an opened branch or a typed text makes
+// something higher or lower.
 func (m *measure) setWidgets(w map[string]surfaces.Widget) {
+	for key, now := range w {
+		if was := m.widgets[key]; was.Text != now.Text || !maps.Equal(was.Expanded, now.Expanded) {
+			clear(m.natural)
+			clear(m.least)
+			clear(m.branched)
+			break
+		}
+	}
 	m.widgets = w
-	clear(m.natural)
-	clear(m.least)
+}
+
+// branches are the visible ones of a tree.
+func (m *measure) branches(n *surfaces.Node) []surfaces.Branch {
+	list, ok := m.branched[n]
+	if !ok {
+		list = surfaces.Branches(n, m.widgets[n.Key])
+		m.branched[n] = list
+	}
+	return list
+}
+
+// typed are the rows of a multi-line input.
+type typed struct {
+	text string
+	rows []row
+}
+
+// inputRows are the rows of a multi-line input within a width, the gutter and the cell
+// for the caret not counted.
+func (m *measure) inputRows(n *surfaces.Node, width int) []row {
+	key, text := sized{n, width}, m.widgets[n.Key].Text
+	t, ok := m.typed[key]
+	if !ok || t.text != text {
+		t = typed{text, inputRows(text, max(width-gutter-1, 1))}
+		m.typed[key] = t
+	}
+	return t.rows
 }
 
 // dear tells whether a tree may take so long to measure that the event loop must not
@@ -137,10 +177,10 @@ func (m *measure) rows(n *surfaces.Node, width int) int {
 	case surfaces.Table:
 		r = 1 + len(n.Rows)
 	case surfaces.Tree:
-		r = max(len(surfaces.Branches(n, m.widgets[n.Key])), 1)
+		r = max(len(m.branches(n)), 1)
 	case surfaces.Input:
 		if n.Multiline {
-			r = min(max(len(inputRows(m.widgets[n.Key].Text, max(width-gutter-1, 1))), leastRows), tallInput)
+			r = min(max(len(m.inputRows(n, width)), leastRows), tallInput)
 		}
 	case surfaces.Gauge:
 		r = max(len(n.Values), 1)
@@ -335,7 +375,7 @@ func (m *measure) width(n *surfaces.Node) int {
 			}
 		}
 	case surfaces.Tree:
-		for _, b := range surfaces.Branches(n, m.widgets[n.Key]) {
+		for _, b := range m.branches(n) {
 			w = max(w, 2*b.Depth+2+kit.Width(b.Text))
 		}
 		w += gutter

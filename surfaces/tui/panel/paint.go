@@ -171,7 +171,7 @@ func (p *painter) table(b box) {
 
 func (p *painter) tree(b box) {
 	off, w := p.v.offsets[b.n.Key], p.v.m.widgets[b.n.Key]
-	list := surfaces.Branches(b.n, w)
+	list := p.v.m.branches(b.n)
 	from, to := p.visible(b.at.Y-off, len(list))
 	for i := max(from, off); i < to; i++ {
 		br, y := list[i], b.at.Y+i-off
@@ -201,7 +201,7 @@ func (p *painter) input(b box) {
 	x, width := b.at.X+gutter, inputWidth(b)
 	rows, off := []row{{0, len(w.Text)}}, p.v.offsets[b.n.Key]
 	if b.n.Multiline {
-		rows = inputRows(w.Text, width)
+		rows = p.v.m.inputRows(b.n, b.at.W)
 	} else {
 		rows[0].from, off = p.v.slide(b.n.Key, w, width), 0
 	}

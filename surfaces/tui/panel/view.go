@@ -284,10 +284,10 @@ func (v *View) markOf(b box) (mark, line, lines int) {
 	case surfaces.Table:
 		return w.Index, w.Index, max(len(b.n.Rows), 1)
 	case surfaces.Tree:
-		return w.Index, w.Index, max(len(surfaces.Branches(b.n, w)), 1)
+		return w.Index, w.Index, max(len(v.m.branches(b.n)), 1)
 	case surfaces.Input:
 		if b.n.Multiline {
-			rows := inputRows(w.Text, inputWidth(b))
+			rows := v.m.inputRows(b.n, b.at.W)
 			return w.Caret, rowOf(rows, w.Caret), len(rows)
 		}
 		return w.Caret, 0, 1
