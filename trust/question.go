@@ -39,7 +39,9 @@ type Subject struct {
 // Question is what a person is asked before a workspace's code may run.
 type Question struct {
 	Workspace string
-	Subjects  []Subject
+	// Head is the first line; "" says that the workspace brings something.
+	Head     string
+	Subjects []Subject
 }
 
 // fieldLimit cuts a name, in characters, valueLimit what a file says or does; what
@@ -59,7 +61,11 @@ const diffLineLimit = 2000
 // each subject, in the order given, ending in a line break.
 func (q Question) Text() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s brings code that is not approved in this version.\n", field(q.Workspace))
+	if q.Head != "" {
+		fmt.Fprintf(&out, "%s\n", field(q.Head))
+	} else {
+		fmt.Fprintf(&out, "%s brings code that is not approved in this version.\n", field(q.Workspace))
+	}
 	for _, s := range q.Subjects {
 		out.WriteByte('\n')
 		s.write(&out)

@@ -42,6 +42,7 @@ type composition struct {
 	faults   []error // of configuration files; what they name does not apply
 	skipped  int     // workspace files that nobody approved
 	digest   trust.Digest
+	units    []unit // what of the workspace needs approval, with the answers
 }
 
 // unit is one thing of a workspace that needs approval.
@@ -60,6 +61,8 @@ type source struct {
 	// trusted are the units that counted at the first reading: with --trust-edits
 	// their edits do too. nil before it.
 	trusted map[string]bool
+	// edits are the units whose edits a person trusts in this session.
+	edits map[string]bool
 	// last are the plugins of the latest reading, by path: what did not change
 	// since is not parsed again.
 	last map[string]plugin
@@ -87,8 +90,9 @@ func (s *source) read() (composition, error) {
 	digest := digestOf(units)
 	verdicts := map[string]trust.Verdict{}
 	trusted := map[string]bool{}
-	for _, u := range units {
+	for i, u := range units {
 		v := s.verdict(u, digest)
+		units[i].verdict = v
 		verdicts[u.name+"\x00"+string(u.bundle.Digest())] = v
 		trusted[u.name] = v == trust.Approved
 	}
@@ -103,7 +107,7 @@ func (s *source) read() (composition, error) {
 	if err != nil {
 		return composition{}, err
 	}
-	c := composition{digest: digest}
+	c := composition{digest: digest, units: units}
 	if s.options.NoPlugins {
 		// --plugin files keep their settings.
 		c.settings = discover.ReadSettings(discover.Options{Home: s.options.Home}, nil)
@@ -198,6 +202,9 @@ func (s *source) units(files map[string]plugin) ([]unit, error) {
 			units = append(units, unit{name: trust.PluginUnit(f.Name), path: f.Path, bundle: pl.bundle, plugin: &pl})
 		}
 	}
+	if text, ok := s.textUnit(); ok {
+		units = append(units, text)
+	}
 	sort.SliceStable(units, func(i, j int) bool { return units[i].name < units[j].name })
 	return units, nil
 }
@@ -219,7 +226,7 @@ func (s *source) verdict(u unit, whole trust.Digest) trust.Verdict {
 	switch o := s.options; {
 	case o.TrustPlugins, o.TrustDigest != "" && o.TrustDigest == whole:
 		return trust.Approved
-	case o.TrustEdits && s.trusted[u.name]:
+	case o.TrustEdits && s.trusted[u.name], s.edits[u.name]:
 		return trust.Approved
 	case s.store == nil:
 		return trust.Unknown

@@ -17,6 +17,9 @@ import (
 // comes from the bytes that are asked about: the file may be another by now.
 // words are those of the plugins there are, by name.
 func effects(u unit, words map[string][]string) []string {
+	if u.name == trust.UnitText {
+		return textEffects(u.bundle)
+	}
 	data := u.bundle[filepath.Base(u.path)]
 	if u.name == trust.UnitComposition {
 		return rowEffects(u.path, data, words)

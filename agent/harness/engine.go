@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sort"
+	"sync"
 	"sync/atomic"
 
 	"starling/agent"
-	"starling/agent/model"
 	"starling/agent/prompt"
 	"starling/agent/provider"
 	"starling/bus"
@@ -65,10 +64,17 @@ type Engine struct {
 	// greetings are lines for the person before the first prompt.
 	greetings []string
 	queue     promptQueue
-	current   atomic.Pointer[composition]
-	sentries  atomic.Pointer[map[compose.ID]sentry]
-	absent    atomic.Pointer[[]absence]
-	closed    atomic.Pointer[map[string]*bus.Refusal]
+	// stage is held while a run goes, or a session takes the place of another.
+	stage      sync.Mutex
+	sitting    sitting // of a terminal
+	completing completions
+	drawing    renders
+	asks       trustAsks
+	files      fileList
+	current    atomic.Pointer[composition]
+	sentries   atomic.Pointer[map[compose.ID]sentry]
+	absent     atomic.Pointer[[]absence]
+	closed     atomic.Pointer[map[string]*bus.Refusal]
 }
 
 // New starts an engine: it mounts the host, the components and every plugin that
@@ -108,15 +114,19 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
 	}
+	e.startedWith(found)
 	e.tellAbout(ctx, found)
 	e.watch = newWatching(e)
+	if o.Host == "terminal" {
+		e.beginTicks()
+	}
 	return e, nil
 }
 
 func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, log *journal.Journal) *Engine {
 	store := bus.NewStore()
 	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail, folders: folders, source: src, journal: log, spill: spillFolder()}
-	e.live = live{mounted: map[string]*mounted{}, held: map[string]trust.Digest{}, realms: map[string]bool{}}
+	e.live = live{mounted: map[string]*mounted{}, held: map[string]trust.Digest{}, granted: map[string]map[trust.Digest]bool{}, edits: map[string]bool{}, realms: map[string]bool{}}
 	e.tools = tools.New(e.registry.Tools)
 	e.models = newModels(o, agent.NewPurse(agent.Caps{Cost: o.MaxCost}))
 	e.shell = shell.New(shell.Options{
@@ -142,7 +152,7 @@ func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, 
 	e.binder = bind.New(bind.Host{
 		Bus: e.bus, Name: o.Host, Cwd: o.Cwd, Workspace: o.Workspace, Home: o.Home, UserHome: o.UserHome,
 		Now: o.Now, LookupEnv: o.LookupEnv, IsKey: e.models.isKey, Shell: e.shell, Journal: log, Log: e.logs.line,
-		Models: e.models, Prompt: e.queue.put, Info: e.info(), Record: e.keep,
+		Models: e.models, Prompt: e.enqueue, Info: e.info(), Record: e.keep,
 		Notify: func(ctx context.Context, from, text string, warn bool) {
 			e.say(ctx, view.Notice{From: from, Text: text, Warn: warn})
 		},
@@ -167,10 +177,8 @@ func (e *Engine) prepare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--think: %w", err)
 	}
-	e.greetings = append(e.greetings, b.note, note)
-	if o.MaxCost > 0 && b.model.ID != "" && b.model.Cost == (model.Cost{}) {
-		e.greetings = append(e.greetings, "the price of "+b.name+" is not known here, so --max-cost counts only what its server says it cost")
-	}
+	e.greetings = append(e.greetings, b.note, note, e.uncapped(b))
+	e.models.choose(choice{b, o.Think})
 	if !o.NoContext {
 		e.texts = prompt.Gather(prompt.Places{Home: o.Home, UserHome: o.UserHome, Workspace: o.Workspace, Cwd: o.Cwd})
 		e.greetings = append(append(e.greetings, e.texts.Notices...), e.texts.Listed())
@@ -190,6 +198,7 @@ func (e *Engine) prepare(ctx context.Context) error {
 		MaxTurns: o.MaxTurns, Purse: e.models.purse, System: e.systemPrompt, Settle: e.runtime.Settle,
 		Now: o.Now, Notice: e.notice, Tick: o.Host == "headless", Transcript: messages, Appended: record.append,
 		Permit: e.permissions.permit, Aside: (&aside{dir: e.spill}).keep,
+		Present: e.present,
 	})
 	return nil
 }
@@ -202,6 +211,9 @@ func (e *Engine) route(_ context.Context, name string) (provider.Provider, strin
 
 // start brings up the host, the components and the plugins, and waits for them.
 func (e *Engine) start(ctx context.Context, found composition) error {
+	if e.options.Host == "terminal" {
+		e.sit()
+	}
 	components := []compose.Component{e.host(), e.turns()}
 	for i, c := range e.options.Components {
 		c.Position = bus.At(bus.ClassEmbedded, i, c.Name)
@@ -290,18 +302,28 @@ func (e *Engine) notice(ctx context.Context, text string) {
 // systemPrompt composes the system prompt: base, instruction files, skills, what
 // was added, and what plugins make of it.
 func (e *Engine) systemPrompt(ctx context.Context) string {
-	base := prompt.Base(e.options.Workspace)
-	if e.options.System != "" {
-		base = e.options.System
-	}
-	ev := event.SystemPromptEvent{Text: prompt.Compose(base, e.texts.Instructions, e.texts.Skills, e.options.AppendSystem)}
+	ev := event.SystemPromptEvent{Text: e.plainSystem()}
 	e.system.Send(ctx, &ev)
 	e.composed.Store(&ev.Text)
 	return ev.Text
 }
 
+// plainSystem is the system prompt before any plugin changes it.
+func (e *Engine) plainSystem() string {
+	base := prompt.Base(e.options.Workspace)
+	if e.options.System != "" {
+		base = e.options.System
+	}
+	return prompt.Compose(base, e.texts.Instructions, e.texts.Skills, e.options.AppendSystem)
+}
+
 // Prompt runs one prompt to its outcome, and then what plugins queued meanwhile.
 func (e *Engine) Prompt(ctx context.Context, text string) view.Outcome {
+	if !e.stage.TryLock() {
+		return e.outcome(agent.Outcome{Stop: agent.StopError, StopWhy: agent.ErrRunning.Error(), Err: agent.ErrRunning})
+	}
+	defer e.stage.Unlock()
+	e.queue.begun(text)
 	e.greet(ctx)
 	e.runs.Add(1)
 	e.record.begin(ctx)
@@ -357,60 +379,6 @@ func (e *Engine) greet(ctx context.Context) {
 // Transcript returns the conversation so far; it is read-only.
 func (e *Engine) Transcript() []chat.Message { return e.agent.Transcript() }
 
-// Command runs the command of that name.
-func (e *Engine) Command(ctx context.Context, name, args string) (view.CommandReply, error) {
-	if err := e.runtime.Settle(ctx); err != nil {
-		return view.CommandReply{}, err
-	}
-	commands := e.commands()
-	c, ok := commands[name]
-	if !ok {
-		reply := view.CommandReply{}
-		for known := range commands {
-			reply.Known = append(reply.Known, known)
-		}
-		sort.Strings(reply.Known)
-		return reply, nil
-	}
-	r, err := c.Run(ctx, args)
-	reply := view.CommandReply{Found: true, Lines: r.Lines}
-	if next, queued := e.queue.take(0); queued && err == nil && e.options.Host == "headless" {
-		// Nobody types a line after this one, so what the command asked for runs now.
-		o := e.Prompt(ctx, next.text)
-		if o.Text != "" {
-			reply.Lines = append(reply.Lines, o.Text)
-		}
-		if o.Stop != string(agent.StopEnd) {
-			err = fmt.Errorf("its prompt ended as %s: %s", o.Stop, o.Why)
-		}
-	}
-	return reply, err
-}
-
-// commands resolves the names: built-ins first, then plugins in static order; a
-// second command of one name is name:2.
-func (e *Engine) commands() map[string]spec.Command {
-	names := map[string]spec.Command{}
-	all := e.registry.Commands.All()
-	for _, builtin := range []bool{true, false} {
-		for _, entry := range all {
-			c := entry.Value
-			if c.Builtin != builtin {
-				continue
-			}
-			name := c.Name
-			for n := 2; ; n++ {
-				if _, taken := names[name]; !taken {
-					break
-				}
-				name = fmt.Sprintf("%s:%d", c.Name, n)
-			}
-			names[name] = c
-		}
-	}
-	return names
-}
-
 // Plugins returns the roster without the host's own components.
 func (e *Engine) Plugins() []view.Plugin {
 	var rows []view.Plugin
@@ -429,9 +397,9 @@ func (e *Engine) Close(ctx context.Context) error {
 		e.watch.close()
 	}
 	if e.record != nil {
-		e.record.end(ctx)
+		e.record.end(ctx, "end")
 	}
-	errs := []error{e.shut(ctx), e.shell.Close(ctx)}
+	errs := []error{e.rise(ctx), e.shut(ctx), e.shell.Close(ctx)}
 	e.announcer.close()
 	if e.record != nil {
 		errs = append(errs, e.record.close())

@@ -51,6 +51,7 @@ func (e *Engine) builtin() []spec.Tool {
 	files := fs.NewWith(e.jail, fs.Options{
 		Folders: e.folders, Changed: e.fileChanged, Home: resolved(o.UserHome), StateHome: resolved(o.Home), Env: e.shell.Env(),
 	})
+	e.files.tools = files
 	all := append([]spec.Tool{e.watched(e.bash.Tool())}, files.All()...)
 	all = append(all, e.todos.Tool(), dialog.QuestionTool(e.asker()))
 	if o.Host != "terminal" {

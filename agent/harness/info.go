@@ -2,6 +2,7 @@ package harness
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"starling/script/bind"
@@ -63,6 +64,10 @@ const maxQueued = 8
 type promptQueue struct {
 	mu    sync.Mutex
 	lines []queuedPrompt
+	// away are texts that wait on the screen, chain how many of them were run since
+	// the person's last line.
+	away  []string
+	chain int
 }
 
 type queuedPrompt struct{ plugin, text string }
@@ -75,6 +80,42 @@ func (q *promptQueue) put(plugin, text string) error {
 	}
 	q.lines = append(q.lines, queuedPrompt{plugin, text})
 	return nil
+}
+
+// hand counts a text that is to wait on the screen.
+func (q *promptQueue) hand(text string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.chain+len(q.away) >= maxQueued {
+		return errors.New("too many prompts are queued; it is the person's turn")
+	}
+	q.away = append(q.away, text)
+	return nil
+}
+
+// handed tells whether a text waited on the screen, and takes it.
+func (q *promptQueue) handed(text string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.away, text)
+	if i < 0 {
+		return false
+	}
+	q.away = slices.Delete(q.away, i, i+1)
+	return true
+}
+
+// begun tells the queue which text runs now: a line of the person lets plugins ask
+// anew. What they edited is theirs.
+func (q *promptQueue) begun(text string) {
+	plugins := q.handed(text)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if plugins {
+		q.chain++
+	} else {
+		q.chain = 0
+	}
 }
 
 // take returns the next prompt, as long as fewer than maxQueued were run.

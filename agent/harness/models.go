@@ -43,8 +43,9 @@ type models struct {
 	purse   *agent.Purse
 	mask    *session.Masker // knows every key that was used
 
-	mu   sync.Mutex
-	made map[string]built // by the name they were asked for
+	mu     sync.Mutex
+	made   map[string]built // by the name they were asked for
+	choice choice
 }
 
 // built is a model that answers.

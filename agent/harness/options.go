@@ -66,6 +66,8 @@ type Options struct {
 	Notify func(view.Notice)
 	// Component of the screen, on the engine's bus; may be nil.
 	Component func(*bus.Bus) compose.Component
+	// Screen of a terminal session.
+	Screen Screen
 	// Components of an embedding program, in mount order.
 	Components []compose.Component
 	// Now is the clock plugins see; time.Now when nil.

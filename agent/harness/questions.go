@@ -145,6 +145,8 @@ func (e *Engine) answerQuestion(_ context.Context, plugin, id, value string) err
 	switch {
 	case !ok:
 		return fmt.Errorf("there is no open question %q", id)
+	case asked.Kind == kindTrust:
+		return errors.New("only a person answers whether code is trusted")
 	case asked.Floor:
 		return errors.New("the safety floor asks this: only a person answers it")
 	}
@@ -164,7 +166,8 @@ func (e *Engine) answerQuestion(_ context.Context, plugin, id, value string) err
 
 // fits tells whether a question offers the answer.
 func fits(asked *event.QuestionEvent, a view.Answer) error {
-	if len(asked.Options) > 0 && asked.Kind == kindPermission && !slices.Contains(asked.Options, a.Value) {
+	closed := asked.Kind == kindPermission || asked.Kind == kindTrust
+	if len(asked.Options) > 0 && closed && !slices.Contains(asked.Options, a.Value) {
 		return fmt.Errorf("%q is no answer to %q; answer %s", a.Value, asked.Summary, strings.Join(asked.Options, ", "))
 	}
 	if a.Value == view.AnswerEdit && !json.Valid(a.Arguments) {

@@ -32,7 +32,11 @@ type live struct {
 	mu      sync.Mutex // one change at a time
 	mounted map[string]*mounted
 	// held are versions that were noted and not loaded: said once each.
-	held    map[string]trust.Digest
+	held map[string]trust.Digest
+	// granted are contents and bundles a person said yes to, edits the plugins whose
+	// edits they trust until the end.
+	granted map[string]map[trust.Digest]bool
+	edits   map[string]bool
 	pending bool // something changed that waits for a turn to end
 	// realms are the shared realms of host keys that have a registry.
 	realms map[string]bool
@@ -121,13 +125,13 @@ func (e *Engine) Restore(ctx context.Context, name string) error {
 // changed is called by the watcher: what may count now is made so, the rest is
 // noted.
 func (e *Engine) changed(ctx context.Context) {
-	if e.alive() && e.options.TrustEdits {
-		e.live.mu.Lock()
-		e.live.pending = true
-		e.live.mu.Unlock()
-		return
+	e.live.mu.Lock()
+	later := e.alive() && (e.options.TrustEdits || len(e.live.edits) > 0)
+	e.live.pending = e.live.pending || later
+	e.live.mu.Unlock()
+	if !later {
+		e.follow(ctx)
 	}
-	e.follow(ctx)
 }
 
 // follow makes the changes that may be made unasked.
@@ -232,10 +236,10 @@ func (e *Engine) alive() bool {
 	return e.runs.Load() > 0 || e.live.tended.Load() || e.processes()
 }
 
-// processes tells whether one is running.
+// processes tells whether one is running that is not the person's own.
 func (e *Engine) processes() bool {
 	for _, p := range e.shell.List() {
-		if p.Running {
+		if p.Running && p.Origin != originPerson {
 			return true
 		}
 	}
@@ -252,11 +256,11 @@ func (e *Engine) unasked(old *mounted, next *plugin) error {
 		return nil // nothing that runs is touched
 	case next != nil && ran && next.file.Off != "" && next.file.Off != discover.SwitchedOff:
 		return errors.New("its file changed and this version is not approved; the approved one goes on")
-	case e.alive() && !e.options.TrustEdits:
+	case e.alive() && !e.options.TrustEdits && !e.trustsEdits(old, next):
 		return errors.New("it changed while a run is alive; not loaded (with --trust-edits edits are loaded between turns)")
 	case e.alive() && ran && goes && old.plugin.failClosed():
 		return errors.New("it was taken away while a run is alive and it is fail_closed, which needs a person; it goes on")
-	case goes || next.err != nil:
+	case goes || next.err != nil, e.live.granted[key(next.file)][next.bundle.Digest()]:
 		return nil
 	}
 	var had trust.Words
@@ -298,6 +302,7 @@ func (e *Engine) sync(ctx context.Context, asked bool) (change, error) {
 		return change{}, err
 	}
 	s := syncing{e: e, asked: asked}
+	defer func() { e.ask(s.pending, next) }()
 	present := map[string]bool{}
 	for i := range next.plugins {
 		pl := &next.plugins[i]
@@ -331,9 +336,10 @@ func (e *Engine) settled(ctx context.Context) error {
 
 // syncing is one pass over the differences.
 type syncing struct {
-	e      *Engine
-	asked  bool
-	change change
+	e       *Engine
+	asked   bool
+	change  change
+	pending []pending // what a person is asked about
 }
 
 // bring mounts, replaces, switches or moves one plugin.
@@ -436,10 +442,19 @@ func (s *syncing) allowed(k string, m *mounted, pl *plugin) bool {
 		delete(s.e.live.held, k)
 		return true
 	}
+	if s.e.live.granted[k][contentOf(pl)] {
+		delete(s.e.live.held, k)
+		return true
+	}
 	if s.e.live.held[k] == versionOf(pl) {
 		return false
 	}
 	if err := s.e.unasked(m, pl); err != nil {
+		if s.e.asksPerson() {
+			s.e.live.held[k] = versionOf(pl)
+			s.pending = append(s.pending, newPending(k, err, m, pl))
+			return false
+		}
 		name := ""
 		if pl != nil {
 			name = pl.file.Name
@@ -461,6 +476,15 @@ func (s *syncing) note(k string, pl *plugin, text string) {
 
 // removed is the version of a file that is gone.
 const removed trust.Digest = "removed"
+
+// contentOf is what a person says yes to: whether it is approved on disk, too, does
+// not matter to that.
+func contentOf(pl *plugin) trust.Digest {
+	if pl == nil {
+		return removed
+	}
+	return pl.content
+}
 
 func versionOf(pl *plugin) trust.Digest {
 	if pl == nil {

@@ -22,3 +22,9 @@ const (
 	AnswerNo     = "no"
 	AnswerEdit   = "edit"
 )
+
+// The answers to a question about trust; AnswerNo is the third.
+const (
+	AnswerTrust      = "trust this version"
+	AnswerTrustEdits = "trust edits in this session"
+)

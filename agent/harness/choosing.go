@@ -1,0 +1,111 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+
+	"starling/agent/model"
+	"starling/bus/view"
+)
+
+// choice is the model of a session and the thinking level a person asked for, which
+// outlives a model that does not have it.
+type choice struct {
+	built built
+	level string
+}
+
+// current is the model of the session.
+func (m *models) current() built {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.choice.built
+}
+
+func (m *models) chosen() choice {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.choice
+}
+
+func (m *models) choose(c choice) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.choice = c
+}
+
+// Models are those that can be chosen by name: of models.json, else that of a known
+// key variable; the demo is the last.
+func (e *Engine) Models() []view.Model {
+	m := e.models
+	known := m.known
+	if found, _, ok := model.FromEnvironment(m.env); ok && len(known) == 0 {
+		known = []model.Model{found}
+	}
+	var list []view.Model
+	for _, k := range known {
+		row := view.Model{ID: k.FullName(), Name: k.Name, Provider: k.Provider, Context: k.ContextWindow}
+		if row.Name == "" {
+			row.Name = k.ID
+		}
+		for _, l := range k.Levels() {
+			row.Levels = append(row.Levels, string(l))
+		}
+		list = append(list, row)
+	}
+	return append(list, view.Model{ID: demoModel, Name: "the built-in offline demo"})
+}
+
+// SetModel takes a name as --model does; the next turn uses it. The note is for the
+// person.
+func (e *Engine) SetModel(name string) (note string, err error) {
+	if strings.TrimSpace(name) == "" {
+		return "", fmt.Errorf("name a model, as in --model")
+	}
+	b, err := e.models.get(name)
+	if err != nil {
+		return "", err
+	}
+	c := choice{b, e.models.chosen().level}
+	level, lowered, err := b.think(c.level)
+	if err != nil {
+		return "", err
+	}
+	e.models.choose(c)
+	e.agent.SetModel(b.provider, b.name)
+	e.agent.SetThinking(level)
+	return lines(b.note, lowered, e.uncapped(b)), nil
+}
+
+// SetThinking takes a level as --think does, "" for the model's own; the next turn
+// uses it.
+func (e *Engine) SetThinking(level string) (note string, err error) {
+	c := e.models.chosen()
+	have, note, err := c.built.think(level)
+	if err != nil {
+		return "", err
+	}
+	c.level = level
+	e.models.choose(c)
+	e.agent.SetThinking(have)
+	return note, nil
+}
+
+// uncapped says where --max-cost cannot count.
+func (e *Engine) uncapped(b built) string {
+	if e.options.MaxCost > 0 && b.model.ID != "" && b.model.Cost == (model.Cost{}) {
+		return "the price of " + b.name + " is not known here, so --max-cost counts only what its server says it cost"
+	}
+	return ""
+}
+
+// lines joins those that say something.
+func lines(texts ...string) string {
+	var out []string
+	for _, t := range texts {
+		if t != "" {
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, "\n")
+}

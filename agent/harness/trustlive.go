@@ -1,0 +1,304 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"starling/bus/event"
+	"starling/bus/view"
+	"starling/script/discover"
+	"starling/trust"
+)
+
+const kindTrust = "trust"
+
+// pending is a change of a plugin that a person decides about.
+type pending struct {
+	key  string
+	why  string
+	old  *plugin // as it stands; nil for a new one
+	next *plugin // nil when the file is gone
+}
+
+// newPending is a change as it stands now.
+func newPending(k string, why error, m *mounted, next *plugin) pending {
+	p := pending{key: k, why: why.Error(), next: next}
+	if m != nil {
+		old := m.plugin
+		p.old = &old
+	}
+	return p
+}
+
+// unapproved tells whether the change is one of the workspace that needs approval,
+// not one more question.
+func (p pending) unapproved() bool {
+	return p.next != nil && p.next.file.Off != "" && p.next.file.Off != discover.SwitchedOff
+}
+
+// trustAsks are the questions about trust of a session.
+type trustAsks struct {
+	one sync.Mutex // question at a time
+
+	mu sync.Mutex
+	// seen are the versions of units that were asked about.
+	seen map[string]bool
+}
+
+// new tells whether a version of a unit was not asked about before, and marks it.
+func (a *trustAsks) new(u unit) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	version := u.name + "\x00" + string(u.bundle.Digest())
+	if a.seen[version] {
+		return false
+	}
+	if a.seen == nil {
+		a.seen = map[string]bool{}
+	}
+	a.seen[version] = true
+	return true
+}
+
+// asksPerson tells whether somebody looks at a screen.
+func (e *Engine) asksPerson() bool { return e.options.Host == "terminal" }
+
+// trustsEdits tells whether a person trusts the edits of a plugin in this session.
+// It needs live.mu.
+func (e *Engine) trustsEdits(old *mounted, next *plugin) bool {
+	switch {
+	case next != nil:
+		return e.live.edits[key(next.file)]
+	case old != nil:
+		return e.live.edits[key(old.plugin.file)]
+	}
+	return false
+}
+
+// startedWith marks what the start has asked about.
+func (e *Engine) startedWith(found composition) {
+	for _, u := range found.units {
+		e.asks.new(u)
+	}
+}
+
+// batch is what one question is about.
+type batch struct {
+	changes []pending
+	units   []unit // of the workspace, not approved
+	about   *Workspace
+	grants  map[string][]trust.Digest
+}
+
+// ask puts what a look at the disk found to the person, beside what goes on.
+func (e *Engine) ask(changes []pending, found composition) {
+	if !e.asksPerson() || e.watch == nil {
+		return
+	}
+	b := e.batchOf(changes, found.units)
+	if len(b.units)+len(b.changes) > 0 {
+		e.watch.while(func(life context.Context) { e.askTrust(life, b) })
+	}
+}
+
+// add puts a unit of the workspace into the question.
+func (b *batch) add(u unit, settings discover.Settings) {
+	b.units = append(b.units, u)
+	if u.plugin != nil {
+		pl := *u.plugin
+		pl.finish(settings)
+		b.grants[key(pl.file)] = []trust.Digest{pl.content, pl.bundle.Digest()}
+	}
+}
+
+// batchOf gathers what there is to ask. A plugin of the workspace that is not
+// approved is a unit; the others are changes.
+func (e *Engine) batchOf(changes []pending, units []unit) batch {
+	b := batch{grants: map[string][]trust.Digest{}}
+	for _, u := range units {
+		if u.verdict == trust.Unknown && e.asks.new(u) {
+			b.add(u, e.current.Load().settings)
+		}
+	}
+	for _, c := range changes {
+		if !c.unapproved() {
+			b.changes = append(b.changes, c)
+			b.grants[c.key] = []trust.Digest{contentOf(c.next)}
+		}
+	}
+	b.about = &Workspace{source: e.source, store: e.source.store, units: b.units, words: map[string][]string{}}
+	for _, pl := range e.current.Load().plugins {
+		b.about.words[pl.file.Name] = append(b.about.words[pl.file.Name], pl.words().Strings()...)
+	}
+	return b
+}
+
+// askTrust asks and does what the answer says. Nobody's answer changes nothing.
+func (e *Engine) askTrust(life context.Context, b batch) {
+	e.asks.one.Lock()
+	defer e.asks.one.Unlock()
+	if life.Err() != nil {
+		return
+	}
+	r := e.questions.ask(life, b.question(e.options.Workspace))
+	if r.by != byPerson {
+		return
+	}
+	if err := e.trusted(b, r.Value); err != nil {
+		e.say(life, view.Notice{Text: "trust: " + err.Error(), Warn: true})
+	}
+	if r.Value == view.AnswerNo {
+		e.say(life, view.Notice{Text: "not trusted: what ran goes on"})
+		return
+	}
+	e.follow(life)
+}
+
+// trusted keeps an answer.
+func (e *Engine) trusted(b batch, answer string) error {
+	if answer == view.AnswerNo {
+		return b.about.Refuse()
+	}
+	err := b.about.Approve() // it counts until exit also when it is not stored
+	e.live.mu.Lock()
+	defer e.live.mu.Unlock()
+	for k, digests := range b.grants {
+		if e.live.granted[k] == nil {
+			e.live.granted[k] = map[trust.Digest]bool{}
+		}
+		for _, d := range digests {
+			e.live.granted[k][d] = true
+		}
+	}
+	if answer != view.AnswerTrustEdits {
+		return err
+	}
+	for k := range b.grants {
+		e.live.edits[k] = true
+	}
+	edits := map[string]bool{}
+	for name := range e.source.edits {
+		edits[name] = true
+	}
+	for _, u := range b.units {
+		edits[u.name] = true
+	}
+	e.source.edits = edits
+	return err
+}
+
+func (b batch) question(workspace string) *event.QuestionEvent {
+	q := trust.Question{Workspace: workspace}
+	var names, reasons []string
+	for _, u := range b.units {
+		q.Subjects = append(q.Subjects, b.about.subject(u))
+		names = append(names, u.name)
+	}
+	if len(b.units) > 0 {
+		reasons = append(reasons, "the workspace brings a version that is not approved")
+	} else {
+		q.Head = "What plugins run is about to change."
+	}
+	for _, c := range b.changes {
+		s := c.subject()
+		q.Subjects = append(q.Subjects, s)
+		names = append(names, s.Name)
+		reasons = append(reasons, s.Name+": "+c.why)
+	}
+	slices.Sort(reasons)
+	return &event.QuestionEvent{
+		Kind: kindTrust, Summary: "trust " + strings.Join(names, ", ") + "?", Detail: q.Text(), Reasons: slices.Compact(reasons),
+		Origin: "host", Options: []string{view.AnswerTrust, view.AnswerTrustEdits, view.AnswerNo}, Floor: true,
+	}
+}
+
+// subject says what a change of a plugin does.
+func (c pending) subject() trust.Subject {
+	pl := c.next
+	if pl == nil {
+		pl = c.old
+		return trust.Subject{
+			Name: trust.PluginUnit(pl.file.Name), Path: pl.file.Path, Origin: string(pl.file.Origin),
+			Effects: []string{"its file is gone: the plugin stops"},
+		}
+	}
+	s := trust.Subject{
+		Name: trust.PluginUnit(pl.file.Name), Path: pl.file.Path, Origin: string(pl.file.Origin),
+		Digest: pl.bundle.Digest(), Hides: pl.file.Hides,
+	}
+	if c.old != nil {
+		s.Diff = trust.Diff(c.old.bundle, pl.bundle)
+	}
+	switch {
+	case pl.file.Off != "":
+		s.Effects = []string{"is switched off: " + pl.file.Off}
+	case pl.prog == nil:
+		s.Effects = []string{fmt.Sprintf("cannot be read: %v", pl.err)}
+	default:
+		describe(&s, pl)
+		if c.old != nil {
+			s.Added = trust.Added(c.old.words(), s.Words)
+		}
+	}
+	return s
+}
+
+// Trust asks the person about everything of the workspace that is not approved, and
+// keeps the answer; or takes the answers back. It says what came of it.
+func (e *Engine) Trust(ctx context.Context, approve bool) (string, error) {
+	if !approve {
+		n, err := e.source.store.Revoke(e.options.Workspace, "")
+		if err != nil {
+			return "", err
+		}
+		e.live.mu.Lock()
+		e.source.edits = nil
+		e.live.mu.Unlock()
+		said, err := e.Reload(ctx, "")
+		return fmt.Sprintf("%d answers taken back · %s", n, said), err
+	}
+	w, err := e.openWorkspace()
+	if err != nil {
+		return "", err
+	}
+	b := batch{about: w, grants: map[string][]trust.Digest{}}
+	for _, u := range w.units {
+		if u.verdict == trust.Approved {
+			continue
+		}
+		e.asks.new(u)
+		b.add(u, e.current.Load().settings)
+	}
+	if len(b.units) == 0 {
+		return "the workspace brings nothing that is not approved", nil
+	}
+	e.asks.one.Lock()
+	r := e.questions.ask(ctx, b.question(e.options.Workspace))
+	e.asks.one.Unlock()
+	if r.by != byPerson {
+		return "nobody answered; nothing is stored", nil
+	}
+	if err := e.trusted(b, r.Value); err != nil {
+		return "", err
+	}
+	if r.Value == view.AnswerNo {
+		return "not trusted: nothing of it runs", nil
+	}
+	return e.Reload(ctx, "")
+}
+
+// openWorkspace is the workspace as it stands, with the answers of this engine.
+func (e *Engine) openWorkspace() (*Workspace, error) {
+	w, err := OpenWorkspace(e.options)
+	if err != nil {
+		return nil, err
+	}
+	w.store = e.source.store
+	for i := range w.units {
+		w.units[i].verdict = w.store.Decide(w.Path(), w.units[i].name, w.units[i].bundle.Digest()).Verdict
+	}
+	return w, nil
+}
