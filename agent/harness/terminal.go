@@ -20,12 +20,9 @@ import (
 // Screen is what a terminal session hears of its engine. No function may block;
 // each may be nil.
 type Screen struct {
-	// Size returns the cells a panel would have; see surfaces.Options.
-	Size func(surfaces.Placement) (width, height int)
-	// Changed hears that a panel shows something else, came or went.
-	Changed func(surfaces.ID)
-	// Released hears that a panel gives the keys back.
-	Released func(surfaces.ID)
+	// Panels are what a host of panels needs of it. The engine adds Surfaces and
+	// Prompt, and where they are nil Report and Running.
+	Panels surfaces.Options
 	// Queued takes a text like a line a person typed while a run goes: of a plugin,
 	// or with from "" of a command the person typed. nil keeps them in the engine,
 	// which runs them behind the prompt that goes.
@@ -44,14 +41,17 @@ type sitting struct {
 
 // sit makes the panels, before the plugins are there.
 func (e *Engine) sit() {
-	o := e.options.Screen
-	e.sitting.panels = surfaces.New(surfaces.Options{
-		Surfaces: e.registry.Surfaces, Size: o.Size, Changed: o.Changed, Release: o.Released, Prompt: e.enqueue,
-		Running: func() bool { return e.runs.Load() > 0 },
-		Report: func(plugin, text string) {
+	o := e.options.Screen.Panels
+	o.Surfaces, o.Prompt = e.registry.Surfaces, e.enqueue
+	if o.Running == nil {
+		o.Running = func() bool { return e.runs.Load() > 0 }
+	}
+	if o.Report == nil {
+		o.Report = func(plugin, text string) {
 			e.say(context.Background(), view.Notice{From: plugin, Text: text, Warn: true})
-		},
-	})
+		}
+	}
+	e.sitting.panels = surfaces.New(o)
 	e.registry.Surfaces.Serve(e.sitting.panels.Service())
 	var life context.Context
 	life, e.sitting.end = context.WithCancel(context.Background())

@@ -38,7 +38,7 @@ func builtins() []builtin {
 		onWord, toolWord, commandWord, provideWord, effectWord,
 		invokeWord, hasServiceWord, emitWord, attemptWord, clipWord, notifyWord, logWord,
 		refuse("block"), refuse("block_and_stop"), refuse("reject"), refuse("stop"),
-		allowWord, askWord, denyWord, answerWord, originalWord, answerQuestionWord,
+		allowWord, askWord, denyWord, answerWord, originalWord, answerQuestionWord, newSessionWord,
 	}
 	all = append(all, execWord, envWord, laterWord, stateWord, saveStateWord, configWord, tokenWord, homeWord, promptWord, runWord)
 	all = append(all, inertWords()...)
@@ -56,7 +56,7 @@ func builtins() []builtin {
 // later are the words of versions to come. They exist so that a plugin that uses
 // one is told so instead of reading about an unknown name.
 var later = []string{
-	"http.serve", "vote", "new_session",
+	"http.serve", "vote",
 }
 
 func unavailable(name string) builtin {

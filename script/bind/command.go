@@ -63,10 +63,14 @@ func commandName(name string) error {
 	return nil
 }
 
-// commandResult reads what run returned: None, a text or a list of texts.
+// commandResult reads what run returned: None, a text, a list of texts or
+// new_session().
 func commandResult(v starlark.Value) (spec.CommandResult, error) {
-	if v == starlark.None {
+	switch v {
+	case starlark.None:
 		return spec.CommandResult{}, nil
+	case newSession:
+		return spec.CommandResult{NewSession: true}, nil
 	}
 	if seq, ok := v.(starlark.Sequence); ok {
 		if _, isDict := v.(*starlark.Dict); !isDict {
@@ -74,7 +78,7 @@ func commandResult(v starlark.Value) (spec.CommandResult, error) {
 			for i, x := range elements(seq) {
 				line, ok := starlark.AsString(x)
 				if !ok {
-					return spec.CommandResult{}, fmt.Errorf("a command returns None, a text or a list of texts; item %d is %s", i, x.Type())
+					return spec.CommandResult{}, fmt.Errorf("a command returns None, a text, a list of texts or new_session(); item %d is %s", i, x.Type())
 				}
 				lines = append(lines, line)
 			}
@@ -83,7 +87,25 @@ func commandResult(v starlark.Value) (spec.CommandResult, error) {
 	}
 	s, err := plainText(v)
 	if err != nil {
-		return spec.CommandResult{}, fmt.Errorf("a command returns None, a text or a list of texts, not %s", v.Type())
+		return spec.CommandResult{}, fmt.Errorf("a command returns None, a text, a list of texts or new_session(), not %s", v.Type())
 	}
 	return spec.CommandResult{Lines: []string{s}}, nil
 }
+
+// newSession is what a command returns to have a new session begun.
+var newSession = freshSession{}
+
+type freshSession struct{}
+
+func (freshSession) String() string        { return "new_session()" }
+func (freshSession) Type() string          { return "new_session" }
+func (freshSession) Freeze()               {}
+func (freshSession) Truth() starlark.Bool  { return starlark.True }
+func (freshSession) Hash() (uint32, error) { return 0, fmt.Errorf("new_session() is no key") }
+
+var newSessionWord = builtin{name: "new_session", run: func(_ *Plugin, _ *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if err := starlark.UnpackArgs("new_session", args, kwargs); err != nil {
+		return nil, err
+	}
+	return newSession, nil
+}}
