@@ -34,8 +34,6 @@ const undoLimit = 500
 
 func newBuffer() *buffer { return &buffer{goal: -1} }
 
-func (b *buffer) text() string { return b.p.text }
-
 // set replaces everything and forgets the way back.
 func (b *buffer) set(p piece) {
 	*b = buffer{p: p, caret: len(p.text), goal: -1, killed: b.killed, version: b.version + 1}

@@ -52,9 +52,9 @@ type completion struct {
 	moved    bool // the person moved the mark
 	top      int
 	commands []Candidate
-	// refused is where Esc closed a list; it stays closed while that place is the same.
-	refused   int
-	isRefused bool
+	// refused tells that Esc closed the list: it stays closed while the caret stands in
+	// the same place.
+	refused bool
 }
 
 func (c *completion) close() {
@@ -149,14 +149,14 @@ func (e *Editor) complete() {
 	kind, from, to, name, query := e.context()
 	if kind == 0 {
 		c.close()
-		c.kind, c.isRefused = 0, false
+		c.kind, c.refused = 0, false
 		return
 	}
 	if kind != c.kind || from != c.from || name != c.name {
-		c.all, c.shown, c.moved, c.mark, c.isRefused = nil, nil, false, 0, false
+		c.all, c.shown, c.moved, c.mark, c.refused = nil, nil, false, 0, false
 	}
 	c.kind, c.from, c.to, c.name, c.query = kind, from, to, name, query
-	if c.isRefused {
+	if c.refused {
 		return
 	}
 	c.moved = false
@@ -186,7 +186,7 @@ func (e *Editor) moved() {
 
 // openCompletion opens the list anew, after Esc closed it.
 func (e *Editor) openCompletion() {
-	e.pop.isRefused = false
+	e.pop.refused = false
 	e.complete()
 }
 
@@ -199,7 +199,7 @@ func (e *Editor) popKey(chord string) bool {
 	switch action := e.o.Keys[chord]; {
 	case chord == "esc":
 		c.close()
-		c.isRefused = true
+		c.refused = true
 	case action == Up:
 		c.mark, c.moved = (c.mark+len(c.shown)-1)%len(c.shown), true
 	case action == Down:

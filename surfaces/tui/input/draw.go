@@ -203,6 +203,9 @@ func (e *Editor) drawQueue(s tcell.Screen, r kit.Rect) int {
 		if tail != "" {
 			kit.Put(s, r.X+r.W-width(tail)-1, r.Y+i, width(tail), tail, style)
 		}
+		if marked && e.HasFocus() {
+			s.ShowCursor(r.X+1, r.Y+i)
+		}
 	}
 	return n
 }

@@ -83,6 +83,29 @@ func TestGoldenEditor(t *testing.T) {
 	}
 }
 
+// The border says that a line is for the shell: in colour, and in words without.
+func TestShellBorder(t *testing.T) {
+	for _, theme := range kit.ThemeNames() {
+		d := newDesk(t)
+		d.host.theme, _ = kit.NewTheme(theme)
+		s := simulation(t, 40, 4)
+		look := func() (string, bool) {
+			d.e.SetRect(0, 0, 40, 4)
+			d.e.Draw(s)
+			text := picture(s)
+			cells, _, _ := s.GetContents()
+			return text, cells[0].Style == d.host.theme.Shell
+		}
+		if text, red := look(); strings.Contains(text, "shell") || red && theme != "none" {
+			t.Errorf("%s: a prompt looks like a command:\n%s", theme, text)
+		}
+		d.keys("!ls")
+		if text, red := look(); !strings.Contains(text, "shell") || !red {
+			t.Errorf("%s: a command looks like a prompt:\n%s", theme, text)
+		}
+	}
+}
+
 func TestGoldenQuestions(t *testing.T) {
 	diff := permission()
 	diff.Tool, diff.Summary = "edit", "edit internal/http/login.go"

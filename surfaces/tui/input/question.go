@@ -442,8 +442,9 @@ func (d *question) Draw(s tcell.Screen) {
 		kit.Put(s, r.X, y, 2, g.Prompt, t.Style(surfaces.Accent))
 		d.field.draw(s, kit.Rect{X: r.X + 2, Y: y, W: r.W - 2, H: field}, t, true)
 		y += field
-	} else {
-		s.HideCursor()
+	}
+	if low := y + len(problem); d.field == nil && low < r.Y+r.H {
+		s.ShowCursor(r.X, low) // on the first key that answers
 	}
 	for _, l := range slices.Concat(problem, choices) {
 		if y >= r.Y+r.H {
