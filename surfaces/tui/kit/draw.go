@@ -77,3 +77,22 @@ func Frame(s tcell.Screen, r Rect, title string, style tcell.Style, g *Signs) {
 		Put(s, r.X+2, r.Y, r.W-4, " "+Clip(title, r.W-6, g.Ellipsis)+" ", style)
 	}
 }
+
+// Cell is one character on the screen.
+type Cell struct {
+	Text  string
+	Style tcell.Style
+	Width int // cells, 1 or 2
+}
+
+// PutCells draws cells at most width wide.
+func PutCells(s tcell.Screen, x, y, width int, cells []Cell) {
+	used := 0
+	for _, c := range cells {
+		if used+c.Width > width {
+			return
+		}
+		s.Put(x+used, y, c.Text, c.Style)
+		used += c.Width
+	}
+}

@@ -9,8 +9,11 @@ import (
 	"starling/surfaces/tui/kit"
 )
 
-// Row is one line on screen.
-type Row struct{ Spans []surfaces.Span }
+// Row is one line on screen: spans, or cells somebody else drew.
+type Row struct {
+	Spans []surfaces.Span
+	Cells []kit.Cell
+}
 
 // Text of the row without styles.
 func (r Row) Text() string {
@@ -20,6 +23,9 @@ func (r Row) Text() string {
 	var b strings.Builder
 	for _, s := range r.Spans {
 		b.WriteString(s.Text)
+	}
+	for _, c := range r.Cells {
+		b.WriteString(c.Text)
 	}
 	return b.String()
 }
@@ -170,8 +176,11 @@ func (b *prose) thoughts(l Look) []Row {
 		}
 		first, _, _ := strings.Cut(text, "\n")
 		head := " " + l.Signs.Fold + " thinking "
-		first = kit.Clip(kit.CleanLine(first), l.Width-kit.Width(head)-1, l.Signs.Ellipsis)
-		return []Row{row(span(head, surfaces.Dim), span(first, surfaces.Dim|surfaces.Italic))}
+		if whole := head + kit.CleanLine(first); kit.Width(whole) > l.Width-1 {
+			whole = kit.Clip(whole, l.Width-1, l.Signs.Ellipsis)
+			return []Row{row(span(whole, surfaces.Dim))}
+		}
+		return []Row{row(span(head, surfaces.Dim), span(kit.CleanLine(first), surfaces.Dim|surfaces.Italic))}
 	}
 	var out []Row
 	for _, line := range kit.Wrap(text, l.Width-4) {
@@ -274,4 +283,15 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// TextRows are lines as they are, with a margin; longer ones are broken.
+func TextRows(lines []string, l Look) []Row {
+	var out []Row
+	for _, line := range lines {
+		for _, piece := range kit.Wrap(kit.Clean(line), l.Width-2) {
+			out = append(out, row(span(" ", 0), span(piece, 0)))
+		}
+	}
+	return out
 }

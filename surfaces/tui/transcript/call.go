@@ -122,12 +122,12 @@ func (c *Call) head(l Look) Row {
 		span(strings.Repeat(" ", pad), 0), span(note, noteStyle))
 }
 
-func (c *Call) more1(l Look, hidden int) Row {
+func (c *Call) rest(l Look, hidden int) Row {
 	last := "└"
 	if l.Signs.ASCII {
 		last = "`"
 	}
-	return row(span(fmt.Sprintf("   %s %s more", last, plural(hidden, "line")), surfaces.Dim))
+	return row(span(fmt.Sprintf("   %s %s", last, plural(hidden, "more line")), surfaces.Dim))
 }
 
 func (c *Call) change(l Look, limit int) []Row {
@@ -154,7 +154,7 @@ func (c *Call) change(l Look, limit int) []Row {
 		out = append(out, DiffRow(d, l)...)
 	}
 	if hidden > 0 {
-		out = append(out, c.more1(l, hidden))
+		out = append(out, c.rest(l, hidden))
 	}
 	return out
 }
@@ -208,7 +208,7 @@ func (c *Call) text(l Look, limit int) []Row {
 		out = append(out, row(span(head, surfaces.Dim), span(line, style)))
 	}
 	if cut > 0 && c.state != Running {
-		out = append(out, c.more1(l, cut))
+		out = append(out, c.rest(l, cut))
 	}
 	return out
 }
@@ -352,4 +352,15 @@ func head(s string) string {
 		return s[:boundary(s, 2000)]
 	}
 	return s
+}
+
+// NoteOf says in a few words what came of a call.
+func NoteOf(r Result, ascii bool) (note string, failed bool) {
+	minus := "−"
+	if ascii {
+		minus = "-"
+	}
+	var c Call
+	c.end(r, minus)
+	return c.note, c.state != Done
 }

@@ -35,7 +35,11 @@ func (t *Transcript) Draw(screen tcell.Screen) {
 	for line := 0; line < height && at.entry < len(t.entries); {
 		rows := t.rows(at.entry)
 		for ; at.row < len(rows) && line < height; at.row++ {
-			kit.PutSpans(screen, x, y+line, width, rows[at.row].Spans, t.theme)
+			if r := rows[at.row]; r.Cells != nil {
+				kit.PutCells(screen, x, y+line, width, r.Cells)
+			} else {
+				kit.PutSpans(screen, x, y+line, width, r.Spans, t.theme)
+			}
 			if selected {
 				t.mark(screen, x, y+line, width, at, from, to)
 			}

@@ -316,3 +316,17 @@ func (t *Transcript) Text(width int, line func(string) error) error {
 	}
 	return nil
 }
+
+// Settle ends a command of the person with its status; the output stays as it came.
+func (t *Transcript) Settle(id, status string, failed bool) {
+	e := t.calls[id]
+	if e == nil {
+		return
+	}
+	c := e.block.(*Call)
+	c.state, c.note = Done, kit.CleanLine(status)
+	if failed {
+		c.state = Failed
+	}
+	t.touch(e)
+}

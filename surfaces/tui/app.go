@@ -1,0 +1,301 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"starling/bus/chat"
+	"starling/bus/view"
+	"starling/surfaces/tui/input"
+	"starling/surfaces/tui/kit"
+	"starling/surfaces/tui/panel"
+	"starling/surfaces/tui/transcript"
+)
+
+// Options of a session.
+type Options struct {
+	// In and Out are the terminal; nil for the standard files.
+	In, Out *os.File
+	// Env looks up the environment; nil for os.Getenv.
+	Env func(string) string
+	// Plain asks for the line mode; TERM=dumb does too.
+	Plain bool
+	// Theme is auto, dark, light or none; "" is auto.
+	Theme string
+	// NoMouse leaves the mouse to the terminal.
+	NoMouse bool
+	// Forget keeps the conversation from being printed to the ordinary screen at the
+	// end.
+	Forget bool
+	// Bell rings when a person is needed and when a run ends.
+	Bell bool
+	// Keys of the editor over the usual ones, chord to action.
+	Keys map[string]string
+	// History of what was typed; nil for an empty one.
+	History *input.History
+}
+
+// Session is a session in a terminal: Component and Notice hear it, Run shows it.
+// Everything but Run may be called from any goroutine, before Run too, and waits for
+// nothing.
+type Session struct {
+	o     Options
+	keys  input.Keymap
+	plain bool
+	in    *inbox
+
+	// The rest belongs to the event loop.
+	d       Driver
+	screen  tcell.Screen
+	term    *terminal
+	theme   *kit.Theme
+	auto    bool // the theme follows the background
+	signs   *kit.Signs
+	looks   atomic.Pointer[kit.Theme]
+	tr      *transcript.Transcript
+	editor  *input.Editor
+	modals  []kit.Modal // pickers and the like, the newest last
+	asking  *input.Questions
+	panels  *panel.Manager // nil without panels
+	source  *lateSource
+	pump    pump
+	waiting func() bool // more input waits
+	live    atomic.Bool // a run goes
+	now     func() time.Time
+	status  view.Status
+	mode    string
+	work    work
+	lines   *lines // of the line mode
+
+	ctx      context.Context
+	running  *activity // the prompt that runs; nil for none
+	shells   int       // ! commands that run
+	calls    int       // ! commands so far
+	stopped  bool      // the loop is to end
+	failure  error
+	quitHint time.Time // of the first Ctrl-C
+	hintTill time.Time
+	pasting  bool
+	paste    []rune
+	buttons  tcell.ButtonMask
+	dragged  kit.Part // the part a press began in
+	shown    string   // text of a prompt that is in the transcript before its run began
+	wants    bool     // the status is to be read again
+	reading  bool     // it is being read
+	started  func()   // for tests: the first frame stands
+	area     areas
+}
+
+// activity is a prompt on its way.
+type activity struct {
+	stop func()
+	done chan struct{}
+}
+
+// New checks the terminal and the options and makes nothing yet. ErrNoTerminal names
+// the way without one.
+func New(o Options) (*Session, error) {
+	if o.Env == nil {
+		o.Env = os.Getenv
+	}
+	if o.In == nil {
+		o.In = os.Stdin
+	}
+	if o.Out == nil {
+		o.Out = os.Stdout
+	}
+	plain := o.Plain || WantsPlain(o.Env)
+	if !plain {
+		if err := CheckTerminal(o.In, o.Out); err != nil {
+			return nil, err
+		}
+	}
+	return newSession(o, plain)
+}
+
+func newSession(o Options, plain bool) (*Session, error) {
+	name, ask := themeName(o.Theme, o.Env)
+	th, err := kit.NewTheme(name)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := input.DefaultKeys().Bind(o.Keys)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{
+		o: o, keys: keys, plain: plain, in: newInbox(), theme: th, auto: ask,
+		signs: kit.SignsFor(kit.ASCIILocale(o.Env)), now: time.Now,
+		wants: true, source: &lateSource{},
+	}
+	s.looks.Store(th)
+	s.tr = transcript.New(th, s.signs)
+	s.tr.Copy = s.copy
+	s.editor = input.NewEditor(s.editorOptions())
+	s.asking = input.NewQuestions(input.QuestionsOptions{Host: host{s}, Answer: s.answer, Check: s.check})
+	return s, nil
+}
+
+// Notice shows a line in the conversation.
+func (s *Session) Notice(n view.Notice) { s.in.do(func() { s.notice(n) }) }
+
+func (s *Session) notice(n view.Notice) {
+	if s.lines != nil {
+		s.lines.notice(n)
+		return
+	}
+	s.tr.Notice(n)
+}
+
+// Run shows the session until the person leaves it, a signal ends it or ctx does. The
+// terminal is as it was before when it returns, and after a panic too.
+func (s *Session) Run(ctx context.Context, d Driver) error {
+	s.d, s.ctx = d, ctx
+	if s.plain {
+		return s.runLines(ctx)
+	}
+	screen, term, err := openScreen()
+	if err != nil {
+		return err
+	}
+	s.term = term
+	if s.auto {
+		term.background = func(light bool) { s.in.do(func() { s.setBackground(light) }) }
+		time.AfterFunc(colourWait, term.stopAsking)
+	}
+	term.late = func(text string) { s.in.do(func() { s.pasted(text) }) }
+	return s.show(ctx, screen)
+}
+
+// show runs the session on a screen that is not initialised yet.
+func (s *Session) show(ctx context.Context, screen tcell.Screen) error {
+	s.screen, s.ctx = screen, ctx
+	if err := screen.Init(); err != nil {
+		return fmt.Errorf("the terminal cannot be drawn on: %w; try --plain", err)
+	}
+	defer func() {
+		// Also on the way out of a panic: it is printed on a terminal in order.
+		screen.Fini()
+	}()
+	screen.EnablePaste()
+	if !s.o.NoMouse {
+		screen.EnableMouse(tcell.MouseButtonEvents | tcell.MouseDragEvents)
+	}
+	s.signs = kit.SignsFor(s.signs.ASCII || screen.CharacterSet() != "UTF-8")
+	s.begin()
+	err := s.loop(ctx)
+	width, _ := screen.Size()
+	screen.Fini()
+	s.leave()
+	if !s.o.Forget && s.o.Out != nil {
+		if printed := s.leftover(s.o.Out, width); err == nil {
+			err = printed
+		}
+	}
+	return err
+}
+
+// begin shows what was said before.
+func (s *Session) begin() {
+	s.replay(s.d.Transcript())
+	s.status, s.mode = s.d.Status(), s.d.Mode()
+	s.focus()
+}
+
+// leaveWait is how long a run may take to end when the person leaves.
+const leaveWait = 3 * time.Second
+
+// leave stops the run and waits for it a little: its end is still recorded.
+func (s *Session) leave() {
+	if s.running == nil {
+		return
+	}
+	s.running.stop()
+	select {
+	case <-s.running.done:
+	case <-time.After(leaveWait):
+	}
+}
+
+// leftover writes the conversation to the ordinary screen.
+func (s *Session) leftover(out io.Writer, width int) error {
+	if width <= 0 {
+		width = 80
+	}
+	return s.tr.Text(width, func(line string) error {
+		_, err := fmt.Fprintln(out, line)
+		return err
+	})
+}
+
+// replay shows messages of an earlier time.
+func (s *Session) replay(messages []chat.Message) {
+	for _, m := range messages {
+		switch m.Role {
+		case chat.User:
+			s.tr.Person(m.Text())
+		case chat.Assistant:
+			s.replayReply(m)
+		}
+		for _, b := range m.Blocks {
+			if b.Kind == chat.Result {
+				s.tr.Finish(b.ID, transcript.Result{Content: b.Text, IsError: b.IsError, Details: b.Details})
+			}
+		}
+	}
+	s.tr.EndReply()
+}
+
+func (s *Session) replayReply(m chat.Message) {
+	for _, b := range m.Blocks {
+		switch b.Kind {
+		case chat.Text:
+			s.tr.Write(b.Text, false)
+		case chat.Thinking:
+			s.tr.Write(b.Text, true)
+		case chat.Call:
+			s.tr.Begin(b.ID, b.Name, b.Arguments)
+		}
+	}
+	s.tr.EndReply()
+	if m.Error != "" {
+		s.tr.Notice(view.Notice{Text: m.Error, Warn: true})
+	}
+}
+
+// setBackground takes the theme that fits what the terminal said.
+func (s *Session) setBackground(light bool) {
+	if !s.auto {
+		return
+	}
+	name := "dark"
+	if light {
+		name = "light"
+	}
+	if name == s.theme.Name {
+		return
+	}
+	if err := s.useTheme(name); err != nil {
+		s.notice(view.Notice{Text: err.Error(), Warn: true})
+	}
+}
+
+// useTheme changes the theme by name; an unknown name is an error that lists those
+// there are.
+func (s *Session) useTheme(name string) error {
+	th, err := kit.NewTheme(name)
+	if err != nil {
+		return err
+	}
+	s.theme = th
+	s.looks.Store(th)
+	s.tr.SetTheme(th)
+	s.redraw()
+	return nil
+}

@@ -1,0 +1,219 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"starling/bus/chat"
+	"starling/bus/view"
+	"starling/surfaces"
+	"starling/surfaces/tui/command"
+	"starling/surfaces/tui/input"
+	"starling/surfaces/tui/transcript"
+)
+
+// asked is the session as commands see it. What belongs to the event loop is read
+// there, when the command begins.
+type asked struct {
+	Driver
+	s       *Session
+	running bool
+	queued  []string
+	theme   string
+}
+
+var _ command.Session = asked{}
+
+func (a asked) Running() bool      { return a.running }
+func (a asked) Queued() []string   { return a.queued }
+func (a asked) Theme() string      { return a.theme }
+func (a asked) Keys() input.Keymap { return a.s.keys }
+func (a asked) Now() time.Time     { return a.s.now() }
+func (a asked) Panels() []surfaces.Panel {
+	if a.s.source.Host == nil {
+		return nil
+	}
+	return a.s.source.Panels()
+}
+
+func (s *Session) asked() asked {
+	a := asked{Driver: s.d, s: s, running: s.running != nil, theme: s.theme.Name}
+	for _, e := range s.editor.Queue().Entries() {
+		a.queued = append(a.queued, e.Text)
+	}
+	if s.lines != nil {
+		a.queued = slices.Clone(s.lines.queue)
+	}
+	return a
+}
+
+// command runs "/NAME ARGS".
+func (s *Session) command(text string) {
+	name, args, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
+	args = strings.TrimSpace(args)
+	s.reply(func(a command.Session) command.Reply { return command.Run(s.ctx, a, name, args) })
+}
+
+// reply has a command work beside the loop and shows what it comes to.
+func (s *Session) reply(f func(command.Session) command.Reply) {
+	a := s.asked()
+	var r command.Reply
+	host{s}.Go(func() { r = f(a) }, func() { s.apply(r) })
+}
+
+// apply does what a command came to.
+func (s *Session) apply(r command.Reply) {
+	s.wants = true
+	s.act(r)
+	s.body(r)
+	if r.Pick != nil {
+		s.pick(r.Pick)
+	}
+	if r.View != nil {
+		s.view(r.View)
+	}
+	if r.Copy != "" {
+		s.copy(r.Copy)
+	}
+	if r.Prompt != "" {
+		s.send(input.Entry{Text: r.Prompt})
+	}
+}
+
+func (s *Session) body(r command.Reply) {
+	if r.Body.Empty() {
+		return
+	}
+	if r.Warn {
+		s.notice(view.Notice{Text: r.Body.Text(1<<20, s.signs), Warn: true})
+		return
+	}
+	body := r.Body
+	s.print(func(l transcript.Look) []transcript.Row {
+		var out []transcript.Row
+		for _, line := range body.Lines(max(l.Width-2, 1), l.Signs) {
+			out = append(out, transcript.Row{Spans: append([]surfaces.Span{{Text: " "}}, line.Spans...)})
+		}
+		return out
+	})
+}
+
+// print adds rows to the conversation.
+func (s *Session) print(draw func(l transcript.Look) []transcript.Row) {
+	if s.lines == nil {
+		s.tr.Render("", draw)
+		return
+	}
+	for _, r := range draw(transcript.Look{Width: plainWidth, Signs: s.signs}) {
+		s.lines.say("%s", r.Text())
+	}
+}
+
+// plainWidth is the width of tables in the line mode, in cells.
+const plainWidth = 100
+
+func (s *Session) act(r command.Reply) {
+	switch r.Do {
+	case command.Quit:
+		s.asking.RefuseAll()
+		s.stop(nil)
+	case command.ClearScreen:
+		s.tr.Reset()
+	case command.Renew:
+		s.renew()
+	case command.Sidebar:
+		if s.panels != nil {
+			s.panels.SetNoSides(r.Arg == "off" || r.Arg == "" && !s.panels.NoSides())
+		}
+	case command.SetTheme:
+		s.auto = r.Arg == "auto"
+		name := r.Arg
+		if s.auto {
+			name, _ = themeName("", s.o.Env)
+		}
+		if err := s.useTheme(name); err != nil {
+			s.notice(view.Notice{Text: err.Error(), Warn: true})
+		}
+	case command.ShowPanel:
+		s.showPanel(r.Panel)
+	case command.DropQueue:
+		for {
+			if _, ok := s.editor.Queue().Pop(); !ok {
+				break
+			}
+		}
+		if s.lines != nil {
+			s.lines.queue = nil
+		}
+	}
+}
+
+// renew shows the conversation that is on now.
+func (s *Session) renew() {
+	var messages []chat.Message
+	host{s}.Go(func() { messages = s.d.Transcript() }, func() {
+		if s.lines != nil {
+			for _, m := range messages {
+				s.lines.message(m)
+			}
+			return
+		}
+		s.tr.Reset()
+		s.replay(messages)
+	})
+}
+
+func (s *Session) showPanel(id surfaces.ID) {
+	if s.lines == nil {
+		if s.panels == nil || !s.panels.Focus(id) {
+			s.hint("this panel shows nothing", hintTime)
+		}
+		s.focus()
+		return
+	}
+	for _, p := range s.asked().Panels() {
+		if p.ID == id && p.Tree != nil {
+			s.print(s.treeRows(p.Tree))
+		}
+	}
+}
+
+// pick lets the person choose; the line mode prints what there is.
+func (s *Session) pick(p *command.Pick) {
+	if s.lines != nil {
+		s.lines.pick(p)
+		return
+	}
+	items := make([]input.Item, len(p.Items))
+	for i, it := range p.Items {
+		items[i] = input.Item{Text: it.Text, Note: it.Note, Detail: it.Detail, Value: it.ID}
+	}
+	var actions []input.PickAction
+	for _, k := range p.Keys {
+		actions = append(actions, input.PickAction{Key: k.Chord, Label: k.Help, Do: func(it input.Item) bool {
+			id, ok := it.Value.(string)
+			if !ok {
+				return false
+			}
+			var r command.Reply
+			host{s}.Go(func() { r = k.Do(s.ctx, id) }, func() { s.apply(r) })
+			return k.Leaves
+		}})
+	}
+	s.modals = append(s.modals, input.NewPicker(input.PickerOptions{
+		Host: host{s}, Title: p.Title, Items: items, Mark: p.Mark, Actions: actions, Empty: p.Empty,
+	}))
+	s.redraw()
+}
+
+// view opens a page over the conversation; the line mode prints it.
+func (s *Session) view(v *command.View) {
+	if s.lines == nil {
+		s.modals = append(s.modals, newPage(s, v))
+		s.redraw()
+		return
+	}
+	var b command.Body
+	host{s}.Go(func() { b = v.Load(s.ctx) }, func() { s.body(command.Reply{Body: b}) })
+}

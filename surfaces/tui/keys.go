@@ -1,0 +1,229 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"starling/bus/view"
+	"starling/surfaces/tui/command"
+	"starling/surfaces/tui/kit"
+)
+
+const (
+	// quitTime is how long a first Ctrl-C counts.
+	quitTime = 2 * time.Second
+	hintTime = 2 * time.Second
+)
+
+// key hands a key to whoever has the keys, then to the program.
+func (s *Session) key(ev *tcell.EventKey) {
+	chord := kit.Chord(ev)
+	if chord == "ctrl+c" {
+		s.interrupt()
+		return
+	}
+	s.quitHint = time.Time{}
+	if chord == "ctrl+z" {
+		s.suspend()
+		return
+	}
+	if !s.asking.Done() {
+		s.asking.Key(ev)
+		return
+	}
+	if m := s.modal(); m != nil {
+		m.Key(ev)
+		return
+	}
+	if s.panelFocus() {
+		if !s.panels.Key(ev) {
+			s.global(chord)
+		}
+		s.focus()
+		return
+	}
+	if s.scrollKey(chord) {
+		return
+	}
+	if chord == "?" && s.editor.Empty() {
+		s.global(chord)
+		return
+	}
+	if s.editor.Key(ev) {
+		return
+	}
+	s.global(chord)
+}
+
+// modal is the dialog that has the keys; nil for none.
+func (s *Session) modal() kit.Modal {
+	for i := len(s.modals) - 1; i >= 0; i-- {
+		if !s.modals[i].Done() {
+			return s.modals[i]
+		}
+	}
+	return nil
+}
+
+func (s *Session) panelFocus() bool {
+	if s.panels == nil {
+		return false
+	}
+	_, ok := s.panels.Focused()
+	return ok
+}
+
+// focus gives the caret to the editor while no panel has the keys.
+func (s *Session) focus() {
+	if s.panelFocus() {
+		s.editor.Blur()
+		return
+	}
+	s.editor.Focus(nil)
+}
+
+// scrollKey takes the keys that move the conversation.
+func (s *Session) scrollKey(chord string) bool {
+	switch chord {
+	case "pageup":
+		s.tr.Page(-1)
+	case "pagedown":
+		s.tr.Page(1)
+	case "shift+up", "alt+up":
+		s.tr.Scroll(-1)
+	case "shift+down", "alt+down":
+		s.tr.Scroll(1)
+	case "ctrl+home":
+		if !s.editor.Empty() {
+			return false
+		}
+		s.tr.Home()
+	case "home":
+		if s.tr.Follows() || !s.editor.Empty() {
+			return false
+		}
+		s.tr.Home()
+	case "ctrl+end", "end":
+		if s.tr.Follows() || chord == "end" && !s.editor.Empty() {
+			return false
+		}
+		s.tr.End()
+	default:
+		return false
+	}
+	return true
+}
+
+// global handles keys nobody else took.
+func (s *Session) global(chord string) {
+	switch command.GlobalOf(chord) {
+	case command.Stop:
+		switch {
+		case s.tr.Unselect():
+		case s.stopRun():
+		case !s.tr.Follows():
+			s.tr.End()
+		}
+	case command.Thoughts:
+		s.tr.ToggleThinking()
+	case command.Outputs:
+		s.tr.ToggleOutput()
+	case command.Panels:
+		s.cycle(1)
+	case command.NextModeOf:
+		s.nextMode()
+	case command.Repaint:
+		s.screen.Sync()
+	case command.Keys:
+		s.command("/help keys")
+	default:
+		if chord == "shift+f6" {
+			s.cycle(-1)
+		}
+	}
+}
+
+// nextMode changes what runs without a question.
+func (s *Session) nextMode() {
+	next := command.NextMode(s.mode)
+	var err error
+	host{s}.Go(func() { err = s.d.SetMode(next) }, func() {
+		s.wants = true
+		if err != nil {
+			s.notice(view.Notice{Text: err.Error(), Warn: true})
+		}
+	})
+}
+
+func (s *Session) cycle(step int) {
+	if s.panels == nil || !s.panels.Cycle(step) {
+		s.hint("no panel is open", hintTime)
+	}
+	s.focus()
+}
+
+// interrupt is Ctrl-C: a second one within two seconds ends the session.
+func (s *Session) interrupt() {
+	now := s.now()
+	if !s.quitHint.IsZero() && now.Sub(s.quitHint) < quitTime {
+		s.asking.RefuseAll()
+		s.stop(nil)
+		return
+	}
+	s.quitHint = now
+	if s.asking.Done() && s.modal() == nil && !s.editor.Empty() {
+		s.editor.Clear()
+	}
+	s.hint("Ctrl-C again quits", quitTime)
+}
+
+// pasteEvent begins or ends a paste.
+func (s *Session) pasteEvent(ev *tcell.EventPaste) {
+	if ev.Start() {
+		s.pasting, s.paste = true, nil
+		return
+	}
+	if !s.pasting {
+		return // a stray end
+	}
+	s.pasting = false
+	text := string(s.paste)
+	s.paste = nil
+	if s.term != nil {
+		// The wrapper has kept the body, so that its bytes never were keys.
+		if body, ok := s.term.pasted(); ok {
+			text = body
+		}
+	}
+	s.pasted(text)
+}
+
+// pasteKey collects what comes between the markers as keys.
+func (s *Session) pasteKey(ev *tcell.EventKey) {
+	switch ev.Key() {
+	case tcell.KeyRune:
+		s.paste = append(s.paste, ev.Rune())
+	case tcell.KeyEnter, tcell.KeyLF:
+		s.paste = append(s.paste, '\n')
+	case tcell.KeyTab:
+		s.paste = append(s.paste, '\t')
+	}
+}
+
+// pasted hands a paste to whoever has the keys.
+func (s *Session) pasted(text string) {
+	text = kit.Clean(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
+	s.redraw()
+	switch {
+	case text == "":
+	case !s.asking.Done():
+		s.asking.Paste(text)
+	case s.modal() != nil:
+		s.modal().Paste(text)
+	case s.panelFocus() && s.panels.Paste(text):
+	default:
+		s.editor.Paste(text)
+	}
+}

@@ -1,0 +1,222 @@
+package tui
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"starling/bus/view"
+	"starling/surfaces/tui/command"
+	"starling/surfaces/tui/input"
+)
+
+func (s *Session) editorOptions() input.EditorOptions {
+	return input.EditorOptions{
+		Host: host{s}, Send: s.send, Steer: s.steer, External: s.external, Ask: s.ask,
+		Changed: s.redraw, Pending: s.pending, History: s.o.History, Keys: s.keys,
+		Placeholder: "what is to be done?",
+	}
+}
+
+func (s *Session) pending() bool {
+	return s.waiting != nil && s.waiting()
+}
+
+// send takes what the person sent: a command, a shell line or a prompt.
+func (s *Session) send(e input.Entry) {
+	s.tr.End()
+	text := strings.TrimSpace(e.Text)
+	switch {
+	case strings.HasPrefix(text, "!"):
+		s.shell(text)
+	case strings.HasPrefix(text, "/") && len(e.Attached) == 0:
+		s.command(text)
+	case s.running != nil:
+		s.editor.Queue().Push(e)
+	default:
+		s.prompt(e)
+	}
+}
+
+// prompt begins a run.
+func (s *Session) prompt(e input.Entry) {
+	text := withFiles(e)
+	s.person(text)
+	s.shown = text
+	ctx, cancel := context.WithCancel(s.ctx)
+	a := &activity{stop: cancel, done: make(chan struct{})}
+	s.running = a
+	s.live.Store(true)
+	s.work.on = true
+	s.doing("starting")
+	var out view.Outcome
+	host{s}.Go(func() {
+		defer cancel()
+		defer close(a.done)
+		out = s.d.Prompt(ctx, text)
+	}, func() { s.ended(out) })
+}
+
+// withFiles names the attached files behind the text.
+func withFiles(e input.Entry) string {
+	text := e.Text
+	for _, path := range e.Attached {
+		text += "\n@" + path
+	}
+	return text
+}
+
+// ended goes on after a run: with the next line that waits.
+func (s *Session) ended(out view.Outcome) {
+	s.running, s.wants, s.shown = nil, true, ""
+	s.work.on = s.shells > 0
+	s.live.Store(false)
+	s.endReply()
+	if out.Why != "" {
+		s.notice(view.Notice{Text: out.Stop + ": " + out.Why, Warn: true})
+	}
+	if out.Unsaved != "" {
+		s.notice(view.Notice{Text: "the session is not on disk as a whole: " + out.Unsaved, Warn: true})
+	}
+	if s.lines != nil {
+		s.lines.ended()
+		return
+	}
+	if next, ok := s.editor.Queue().Pop(); ok {
+		s.prompt(next)
+		return
+	}
+	s.bell()
+}
+
+func (s *Session) bell() {
+	if s.o.Bell && s.screen != nil {
+		if err := s.screen.Beep(); err != nil {
+			s.notice(view.Notice{Text: "the bell: " + err.Error(), Warn: true})
+		}
+	}
+}
+
+// steer sends a queued line into the run that goes on.
+func (s *Session) steer(e input.Entry) {
+	if s.running == nil {
+		s.prompt(e)
+		return
+	}
+	text := withFiles(e)
+	var err error
+	host{s}.Go(func() { err = s.d.Steer(text) }, func() {
+		if err != nil { // it ended meanwhile
+			s.editor.Queue().Push(e)
+			s.notice(view.Notice{Text: err.Error()})
+			if s.running == nil {
+				s.ended(view.Outcome{})
+			}
+			return
+		}
+		s.person(text)
+	})
+}
+
+// stopRun stops what runs, and tells whether anything did.
+func (s *Session) stopRun() bool {
+	if s.running == nil {
+		return false
+	}
+	s.running.stop()
+	s.doing("stopping")
+	return true
+}
+
+// hint shows a short text at the bottom for a while.
+func (s *Session) hint(text string, d time.Duration) {
+	s.work.hint, s.hintTill = text, s.now().Add(d)
+	s.redraw()
+}
+
+// shell runs a command of the person. "!!" keeps it out of the conversation.
+func (s *Session) shell(text string) {
+	line := strings.TrimPrefix(text, "!")
+	line, unseen := strings.CutPrefix(line, "!")
+	if strings.TrimSpace(line) == "" {
+		return
+	}
+	s.calls++
+	id := "!" + line + "\x00" + time.Duration(s.calls).String()
+	if s.lines == nil {
+		s.tr.Command(line)
+		s.tr.Begin(id, "shell", `{"command":""}`)
+		s.tr.Show(id)
+	}
+	s.shells++
+	s.work.on = true
+	s.doing(oneLine(line))
+	var status string
+	var err error
+	host{s}.Go(func() {
+		status, err = s.d.Shell(s.ctx, line, !unseen, func(chunk string) { s.in.write(output, id, chunk) })
+	}, func() {
+		s.shells--
+		s.work.on = s.running != nil
+		s.wants = true
+		if err != nil {
+			status = err.Error()
+		}
+		if s.lines != nil {
+			s.lines.notice(view.Notice{Text: status})
+			return
+		}
+		s.tr.Settle(id, status, err != nil)
+	})
+}
+
+// external opens the text in the person's editor.
+func (s *Session) external(text string) {
+	if s.screen == nil {
+		return
+	}
+	var changed string
+	var ok bool
+	err := s.outside(func() (err error) {
+		changed, ok, err = editText(s.o, text)
+		return err
+	})
+	switch {
+	case err != nil:
+		s.notice(view.Notice{Text: err.Error(), Warn: true})
+	case ok:
+		s.editor.SetText(strings.TrimRight(changed, "\n"))
+	}
+}
+
+// ask has completions looked for.
+func (s *Session) ask(r input.Request) {
+	a := s.asked()
+	var found []input.Candidate
+	host{s}.Go(func() {
+		switch r.Kind {
+		case input.Files:
+			names, err := s.d.Files(s.ctx, r.Text, filesShown)
+			if err == nil {
+				found = candidates(names)
+			}
+		case input.Arguments:
+			list, err := command.Complete(s.ctx, a, r.Name, r.Text)
+			if err == nil {
+				for _, c := range list {
+					found = append(found, input.Candidate(c))
+				}
+			}
+		}
+	}, func() { s.editor.Offer(r.Gen, found) })
+}
+
+const filesShown = 50
+
+func candidates(names []string) []input.Candidate {
+	out := make([]input.Candidate, len(names))
+	for i, n := range names {
+		out[i] = input.Candidate{Text: n}
+	}
+	return out
+}

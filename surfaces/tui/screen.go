@@ -1,0 +1,75 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/gdamore/tcell/v2"
+	"golang.org/x/term"
+
+	"starling/surfaces/tui/kit"
+)
+
+// ErrNoTerminal is returned where standard input or output is no terminal, before
+// anything was made.
+var ErrNoTerminal = errors.New("a session needs a terminal for input and output; for one prompt without one, use starling -p PROMPT")
+
+// CheckTerminal returns ErrNoTerminal unless a person sits at both files.
+func CheckTerminal(in, out *os.File) error {
+	if in == nil || out == nil || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return ErrNoTerminal
+	}
+	return nil
+}
+
+// WantsPlain tells whether a terminal can show lines only.
+func WantsPlain(env func(string) string) bool {
+	switch env("TERM") {
+	case "", "dumb":
+		return true
+	}
+	return false
+}
+
+// openScreen makes a screen over the terminal; Init is not called yet.
+func openScreen() (tcell.Screen, *terminal, error) {
+	dev, err := tcell.NewDevTty()
+	if err != nil {
+		if dev, err = tcell.NewStdIoTty(); err != nil {
+			return nil, nil, fmt.Errorf("the terminal does not open: %w; try --plain", err)
+		}
+	}
+	t := newTerminal(dev)
+	screen, err := tcell.NewTerminfoScreenFromTty(t)
+	if errors.Is(err, tcell.ErrTermNotFound) {
+		// A new terminal on an old system: nearly all of them speak this.
+		info, lookup := tcell.LookupTerminfo("xterm-256color")
+		if lookup == nil {
+			screen, err = tcell.NewTerminfoScreenFromTtyTerminfo(t, info)
+		}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("the terminal %q cannot be drawn on: %w; try --plain", os.Getenv("TERM"), err)
+	}
+	return screen, t, nil
+}
+
+// themeName decides which theme to begin with, and whether the terminal is asked for
+// its background.
+func themeName(want string, env func(string) string) (name string, ask bool) {
+	switch {
+	case env("NO_COLOR") != "":
+		return "none", false
+	case want != "" && want != "auto":
+		return want, false
+	}
+	if light, ok := lightByEnv(env("COLORFGBG")); ok && light {
+		return "light", true
+	}
+	return "dark", true
+}
+
+// theme returns the theme by name; an unknown one is an error that lists those there
+// are.
+func theme(name string) (*kit.Theme, error) { return kit.NewTheme(name) }

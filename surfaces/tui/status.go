@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"starling/bus/view"
+	"starling/surfaces"
+	"starling/surfaces/tui/kit"
+)
+
+// work is what a run is doing, for the line at the bottom.
+type work struct {
+	on     bool
+	what   string // clean: the call that runs, or "thinking"
+	since  time.Time
+	step   int // of the spinner
+	hint   string
+	queued int
+	extra  []string // of surfaces of kind status, as NAME: text
+}
+
+// part is a piece of a status line. Those of the highest drop go first where there is
+// no room.
+type part struct {
+	text  string
+	style surfaces.Style
+	drop  int
+}
+
+// fit leaves parts out until they take at most width cells with sep between.
+func fit(parts []part, sep string, width int) []part {
+	list := make([]part, 0, len(parts))
+	for _, p := range parts {
+		if p.text != "" {
+			list = append(list, p)
+		}
+	}
+	for len(list) > 1 && partsWidth(list, sep) > width {
+		worst := 0
+		for i, p := range list {
+			if p.drop >= list[worst].drop {
+				worst = i
+			}
+		}
+		list = append(list[:worst], list[worst+1:]...)
+	}
+	return list
+}
+
+func partsWidth(parts []part, sep string) int {
+	total := 0
+	for i, p := range parts {
+		if i > 0 {
+			total += kit.Width(sep)
+		}
+		total += kit.Width(p.text)
+	}
+	return total
+}
+
+// putParts draws parts and returns the cells they took.
+func putParts(s tcell.Screen, x, y, width int, parts []part, sep string, th *kit.Theme) int {
+	used := 0
+	for i, p := range parts {
+		if i > 0 {
+			used += kit.Put(s, x+used, y, width-used, sep, th.Style(surfaces.Dim))
+		}
+		used += kit.Put(s, x+used, y, width-used, p.text, th.Style(p.style))
+	}
+	return used
+}
+
+// drawTop draws where one is and what it costs.
+func drawTop(s tcell.Screen, r kit.Rect, st view.Status, th *kit.Theme, g *kit.Signs) {
+	kit.Fill(s, r, " ", th.Style(0))
+	if r.W < 4 {
+		return
+	}
+	sep := " " + g.Dot + " "
+	waiting := ""
+	if st.Waiting > 0 {
+		waiting = fmt.Sprintf("%d waiting", st.Waiting)
+	}
+	right := fit([]part{
+		{kit.CleanLine(st.Model), surfaces.Accent, 0},
+		{kit.CleanLine(st.Thinking), 0, 4},
+		{share(st), 0, 2},
+		{cost(st.Cost), 0, 3},
+		{waiting, surfaces.Warn, 1},
+	}, sep, max(r.W-2-10, 4))
+	room := r.W - 2 - partsWidth(right, sep) - 2
+	left := []part{{kit.Clip(kit.CleanLine(st.Workspace), max(room, 0), g.Ellipsis), surfaces.Title, 0}}
+	if st.Branch != "" {
+		if rest := room - kit.Width(left[0].text) - 2; rest > 2 {
+			left = append(left, part{kit.Clip(kit.CleanLine(st.Branch), rest, g.Ellipsis), surfaces.Dim, 1})
+		}
+	}
+	putParts(s, r.X+1, r.Y, max(room, 0), left, "  ", th)
+	w := min(partsWidth(right, sep), r.W-2)
+	putParts(s, r.X+r.W-1-w, r.Y, w, right, sep, th)
+}
+
+// share is how much of what the model takes is used.
+func share(st view.Status) string {
+	if st.Context <= 0 {
+		if st.Tokens > 0 {
+			return tokens(st.Tokens)
+		}
+		return ""
+	}
+	return fmt.Sprintf("%d%% of %s", (st.Tokens*100+st.Context/2)/st.Context, tokens(st.Context))
+}
+
+func tokens(n int) string {
+	switch {
+	case n >= 1_000_000 && n%1_000_000 < 50_000:
+		return fmt.Sprintf("%dM", n/1_000_000)
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	}
+	return fmt.Sprint(n)
+}
+
+func cost(dollars float64) string {
+	switch {
+	case dollars <= 0:
+		return ""
+	case dollars < 1:
+		return fmt.Sprintf("$%.3f", dollars)
+	}
+	return fmt.Sprintf("$%.2f", dollars)
+}
+
+// drawBottom draws what goes on and which keys help.
+func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, th *kit.Theme, g *kit.Signs) {
+	kit.Fill(s, r, " ", th.Style(0))
+	if r.W < 4 {
+		return
+	}
+	sep := " " + g.Dot + " "
+	left := []part{{kit.CleanLine(mode), surfaces.Dim, 1}}
+	if w.on {
+		text := g.Spinner[w.step%len(g.Spinner)] + " " + w.what
+		if d := now.Sub(w.since); d >= time.Second {
+			text += "  " + elapsed(d)
+		}
+		left = append(left, part{kit.Clip(text, max(r.W*2/3, 8), g.Ellipsis), surfaces.Accent, 0})
+	}
+	if w.queued > 0 {
+		left = append(left, part{fmt.Sprintf("%d queued", w.queued), 0, 2})
+	}
+	for _, x := range w.extra {
+		left = append(left, part{x, surfaces.Dim, 3})
+	}
+	left = fit(left, sep, r.W-2)
+	used := putParts(s, r.X+1, r.Y, r.W-2, left, sep, th)
+	hints := hintParts(w)
+	room := r.W - 2 - used - 2
+	hints = fit(hints, sep, room)
+	if n := partsWidth(hints, sep); n <= room && n > 0 {
+		putParts(s, r.X+r.W-1-n, r.Y, n, hints, sep, th)
+	}
+}
+
+func hintParts(w work) []part {
+	if w.hint != "" {
+		return []part{{w.hint, surfaces.Warn, 0}}
+	}
+	stop := ""
+	if w.on {
+		stop = "Esc stops"
+	}
+	return []part{
+		{stop, surfaces.Dim, 0},
+		{"F6 panels", surfaces.Dim, 4},
+		{"/ commands", surfaces.Dim, 1},
+		{"! shell", surfaces.Dim, 3},
+		{"@ files", surfaces.Dim, 2},
+		{"? keys", surfaces.Dim, 5},
+	}
+}
+
+// elapsed is a time a person reads: "12 s", "3 min 05 s".
+func elapsed(d time.Duration) string {
+	s := int(d / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %02d s", s/60, s%60)
+	}
+	return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
+}
+
+// oneLine makes one clean line of any text, not longer than a screen may need.
+func oneLine(text string) string {
+	if len(text) > 1000 {
+		text = strings.ToValidUTF8(text[:1000], "")
+	}
+	return strings.TrimSpace(kit.CleanLine(text))
+}

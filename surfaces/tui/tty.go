@@ -1,0 +1,134 @@
+package tui
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+const (
+	// colourWait is how long the answer about the background may take.
+	colourWait = 150 * time.Millisecond
+	// pasteWait ends a paste whose end never comes.
+	pasteWait = time.Second
+	readSize  = 32 << 10
+)
+
+// terminal sees every byte before tcell does: it takes pastes whole, and asks what
+// the background is.
+type terminal struct {
+	tcell.Tty
+	// late hears a paste that was ended because nothing more came. Any goroutine.
+	late func(text string)
+	// background hears the answer. Any goroutine.
+	background func(light bool)
+
+	mu     sync.Mutex
+	f      filter
+	ready  []byte // for tcell
+	spare  []byte
+	quiet  *time.Timer
+	asking bool
+}
+
+func newTerminal(tty tcell.Tty) *terminal {
+	return &terminal{Tty: tty, spare: make([]byte, readSize)}
+}
+
+// Start begins raw mode, and asks for the background where somebody listens.
+func (t *terminal) Start() error {
+	if err := t.Tty.Start(); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	ask := t.background != nil && !t.asking
+	t.asking = t.asking || ask
+	t.f.asked = t.f.asked || ask
+	t.mu.Unlock()
+	if ask {
+		if _, err := t.Write([]byte("\x1b]11;?\x1b\\")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Read returns what is for tcell; it may be nothing.
+func (t *terminal) Read(p []byte) (int, error) {
+	if n := t.take(p); n > 0 {
+		return n, nil
+	}
+	n, err := t.Tty.Read(t.spare)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n > 0 {
+		t.ready = append(t.ready, t.f.push(t.spare[:n])...)
+		t.after()
+	}
+	m := copy(p, t.ready)
+	t.ready = t.ready[m:]
+	if m > 0 {
+		err = nil // comes again with the next call
+	}
+	return m, err
+}
+
+func (t *terminal) take(p []byte) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := copy(p, t.ready)
+	t.ready = t.ready[n:]
+	return n
+}
+
+// after looks what the last bytes changed. It needs mu.
+func (t *terminal) after() {
+	if t.f.colour != "" {
+		if light, ok := lightColour(t.f.colour); ok && t.background != nil {
+			go t.background(light)
+		}
+		t.f.colour = ""
+	}
+	if t.quiet != nil {
+		t.quiet.Stop()
+		t.quiet = nil
+	}
+	if t.f.pasting {
+		t.quiet = time.AfterFunc(pasteWait, t.endPaste)
+	}
+}
+
+func (t *terminal) endPaste() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.f.pasting {
+		return
+	}
+	t.f.finish()
+	last := len(t.f.pasted) - 1
+	text := t.f.pasted[last]
+	t.f.pasted = t.f.pasted[:last]
+	if t.late != nil {
+		go t.late(text)
+	}
+}
+
+// stopAsking ends the wait for the background; what was held is given as it is.
+func (t *terminal) stopAsking() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ready = append(t.ready, t.f.giveUp()...)
+}
+
+// pasted returns the oldest paste whose end tcell has told; false when there is none.
+func (t *terminal) pasted() (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.f.pasted) == 0 {
+		return "", false
+	}
+	text := t.f.pasted[0]
+	t.f.pasted = t.f.pasted[1:]
+	return text, true
+}
