@@ -50,10 +50,10 @@ type appender struct {
 	// it is set aside before the first write.
 	fragment int64
 	err      error
-	// syncing is how the sync of the first written bytes of pending ends, while one
-	// goes on.
-	syncing chan error
-	written int
+	// written are the bytes of pending that early wrote, the first covered of which the
+	// sync that goes on makes last; syncing is how that ends, nil while none goes on.
+	syncing          chan error
+	written, covered int
 }
 
 // add queues a line and returns where in the file it will stand.
@@ -74,40 +74,66 @@ func (a *appender) flush() error {
 	return a.unsaved()
 }
 
-// early writes what is queued and begins its sync, which the next call waits for:
-// a process that dies loses nothing by it, only a machine does.
+// early writes what is queued and leaves its sync to a goroutine: a process that dies
+// loses nothing by it, only a machine does. While one sync goes on more may be
+// written; one further sync is for all of it.
 func (a *appender) early() error {
-	a.settle()
-	if a.err != nil || a.excess || a.fragment > 0 || a.entries == 0 {
+	if a.syncing != nil {
+		select {
+		case err := <-a.syncing:
+			a.synced(err)
+		default:
+		}
+	}
+	if a.err != nil || a.excess && a.written == 0 || a.fragment > 0 || a.entries == 0 {
 		return a.flush()
 	}
 	if err := a.ready(); err != nil {
 		a.err = err
 		return a.unsaved()
 	}
-	n, err := a.file.Write(a.pending)
+	rest := a.pending[a.written:]
+	n, err := a.file.Write(rest)
 	a.excess = true
-	if err != nil || n < len(a.pending) {
+	if err != nil || n < len(rest) {
+		a.settle()
+		a.excess = true
 		return a.flush() // it makes the file whole first
 	}
-	a.written, a.syncing = n, make(chan error, 1)
-	go func(file File, done chan<- error) { done <- file.Sync() }(a.file, a.syncing)
+	a.written += n
+	if a.syncing == nil {
+		a.sync()
+	}
 	return nil
 }
 
-// settle waits for a sync that goes on. Of one that failed all is written anew.
-func (a *appender) settle() {
-	if a.syncing == nil {
-		return
-	}
-	err := <-a.syncing
+// sync begins a sync of all that is written.
+func (a *appender) sync() {
+	a.covered, a.syncing = a.written, make(chan error, 1)
+	go func(file File, done chan<- error) { done <- file.Sync() }(a.file, a.syncing)
+}
+
+// synced takes the end of a sync. When it failed all that is not known to be on disk
+// is written anew.
+func (a *appender) synced(err error) {
 	a.syncing = nil
 	if err != nil {
-		a.err = err
+		a.err, a.written, a.covered = err, 0, 0
 		return
 	}
-	a.wrote(a.written)
-	a.excess = false
+	a.wrote(a.covered)
+	a.written, a.covered = a.written-a.covered, 0
+	a.excess = a.written > 0
+}
+
+// settle waits until all that was written early is on disk, or a sync failed.
+func (a *appender) settle() {
+	for a.syncing != nil {
+		a.synced(<-a.syncing)
+		if a.written > 0 {
+			a.sync()
+		}
+	}
 }
 
 func (a *appender) unsaved() error {
@@ -176,7 +202,7 @@ func (a *appender) ready() error {
 		}
 		a.fragment, a.excess = 0, true
 	}
-	if a.excess {
+	if a.excess && a.written == 0 {
 		if err := a.file.Truncate(a.size); err != nil {
 			return err
 		}

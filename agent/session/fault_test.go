@@ -3,6 +3,7 @@ package session_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"starling/agent/session"
+	"starling/bus/chat"
 )
 
 // G-01: half a line at the end.
@@ -120,6 +122,12 @@ func (d *disk) set(room int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.room = room
+}
+
+func (d *disk) fail(syncs bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.syncFails = syncs
 }
 
 type onDisk struct {
@@ -233,8 +241,8 @@ func TestG02FailedSync(t *testing.T) {
 	ok(t, holds(t, st, s.ID(), user("one"), reply("two"), user("three")).Close())
 }
 
-// An early append is one write and one sync too, is whole once the next call
-// returned, and is written again when its sync failed.
+// An early append is one write, is on disk once a call that waits returned, with one
+// sync or together with others, and is written again when its sync failed.
 func TestAppendEarly(t *testing.T) {
 	d := &disk{room: 1 << 30}
 	st := d.store(t)
@@ -242,8 +250,8 @@ func TestAppendEarly(t *testing.T) {
 	ok(t, s.AppendEarly(user("two")))
 	ok(t, s.AppendEarly(reply("three")))
 	ok(t, s.Append(user("four")))
-	if d.writes != 4 || d.syncs != 4 {
-		t.Errorf("%d writes, %d syncs, want 4 of each", d.writes, d.syncs)
+	if d.writes != 4 || d.syncs < 3 || d.syncs > 4 {
+		t.Errorf("%d writes, %d syncs, want 4 writes and 3 or 4 syncs", d.writes, d.syncs)
 	}
 	d.syncFails = true
 	ok(t, s.AppendEarly(reply("five")))
@@ -275,6 +283,40 @@ func TestAppendEarly(t *testing.T) {
 	ok(t, s.AppendEarly(reply("three")))
 	ok(t, s.Close())
 	ok(t, holds(t, st, s.ID(), user("one"), user("two"), reply("three")).Close())
+}
+
+// Whatever mixture of early and waiting appends meets whatever faults of the disk:
+// once the disk works all is there, once and in order, and what an append that
+// waited called saved is saved.
+func TestAppendsAndFaults(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range 60 {
+		d := &disk{room: 1 << 30}
+		st := d.store(t)
+		s := begin(t, st, user("begin"))
+		want := []chat.Message{user("begin")}
+		for i := range 1 + random.IntN(12) {
+			d.set(1 << 30)
+			if random.IntN(3) == 0 {
+				d.set(random.IntN(400))
+			}
+			d.fail(random.IntN(3) == 0)
+			m := reply(fmt.Sprint(round, " ", i))
+			if want = append(want, m); random.IntN(4) > 0 {
+				_ = s.AppendEarly(m) // what is wrong is told by any later call
+			} else if s.Append(m) == nil {
+				if raw, err := os.ReadFile(s.Path()); err != nil || !strings.Contains(string(raw), fmt.Sprint(`"`, round, " ", i, `"`)) {
+					t.Fatalf("round %d: message %d is called saved: %v", round, i, err)
+				}
+			}
+		}
+		d.set(1 << 30)
+		d.fail(false)
+		ok(t, s.Flush())
+		ok(t, s.Err())
+		ok(t, s.Close())
+		ok(t, holds(t, st, s.ID(), want...).Close())
+	}
 }
 
 // A folder that cannot be made does not stop the chat, and is used once it can.
