@@ -153,12 +153,19 @@ func (l *lab) messages() []dict {
 // mount registers a surface of a plugin of the same name.
 func (l *lab) mount(name string, s spec.Surface) surfaces.ID {
 	l.t.Helper()
+	l.add(name, s)
+	return id(name)
+}
+
+// add mounts a surface; the edit it returns takes it away.
+func (l *lab) add(name string, s spec.Surface) (remove bus.Op) {
+	l.t.Helper()
 	s.Name = name
-	add, _ := l.spec.Slot().Put(bus.At(bus.ClassHome, 0, name), bus.Owner{UID: 1, Name: name}, s)
+	add, remove := l.spec.Slot().Put(bus.At(bus.ClassHome, 0, name), bus.Owner{UID: 1, Name: name}, s)
 	l.store.Commit(add)
 	l.host.Sync()
 	l.frame()
-	return id(name)
+	return remove
 }
 
 // show mounts a surface that shows one tree, hears everything, and answers with asks.

@@ -47,6 +47,22 @@ func TestScreens(t *testing.T) {
 	golden(t, "screens", out.String())
 }
 
+// The same without any sign that is not ASCII.
+func TestASCIIScreen(t *testing.T) {
+	l := newLab(t, 80, 14)
+	l.app.signs = kit.SignsFor(true)
+	l.show("todos", dict{"kind": "side"}, todos)
+	l.show("tests", dict{"kind": "side", "order": 1}, list("list", dict{"items": items(60)}))
+	l.show("files", dict{"kind": "side", "side": "left"}, list("tree", dict{"nodes": []any{dict{"text": "src", "children": []any{"a"}}}}))
+	l.m.Cycle(-1)
+	l.frame()
+	screen := text(l.screen, rect(0, 0, 80, 14))
+	golden(t, "ascii", screen)
+	if strings.ContainsFunc(screen, func(r rune) bool { return r > 0x7e }) {
+		t.Error("there is a sign that is not ASCII")
+	}
+}
+
 // F6 goes from the input through the panels and back; Escape goes back at once.
 // Neither, nor Ctrl-C, reaches a plugin.
 func TestFocus(t *testing.T) {
