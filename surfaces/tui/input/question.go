@@ -53,11 +53,16 @@ type question struct {
 	problem string // why what was typed cannot be sent
 	asked   time.Time
 	gen     int // of checks
+	// held is an answer whose key may be the beginning of a paste; nil for none.
+	held   *view.Answer
+	heldAt time.Time
+	after  func(d time.Duration, f func())
 }
 
 func newQuestion(host kit.Host, q *event.QuestionEvent) *question {
 	d := &question{modal: newModal(host), q: q}
 	d.asked = d.now()
+	d.after = func(wait time.Duration, f func()) { host.Go(func() { time.Sleep(wait) }, f) }
 	if q.Kind == "question" && len(q.Options) == 0 {
 		d.begin(writing)
 	}
@@ -91,7 +96,7 @@ func (d *question) choices() []choice {
 		return []choice{{"Enter", "answers"}, {"Ctrl-J", "line"}, {"Esc", "back"}}
 	}
 	if d.q.Kind == "question" {
-		return []choice{{"1-" + strconv.Itoa(len(d.q.Options)), "choose"}, {"t", "own words"}, {"Esc", "no answer"}}
+		return []choice{{"1-" + strconv.Itoa(min(len(d.q.Options), 9)), "choose"}, {"t", "own words"}, {"Esc", "no answer"}}
 	}
 	var out []choice
 	for _, c := range []struct{ answer, key, label string }{
@@ -148,6 +153,10 @@ func (d *question) Key(ev *tcell.EventKey) bool {
 		return true
 	}
 	c := chord(ev)
+	if d.held != nil {
+		d.release(d.when(ev), c)
+		return true
+	}
 	if d.field != nil {
 		d.fieldKey(ev, c)
 		return true
@@ -155,9 +164,9 @@ func (d *question) Key(ev *tcell.EventKey) bool {
 	if d.stage == scoping {
 		switch c {
 		case "s":
-			d.finish(view.Answer{Value: view.AnswerAlways})
+			d.hold(d.when(ev), view.Answer{Value: view.AnswerAlways})
 		case "w":
-			d.finish(view.Answer{Value: view.AnswerAlways, Everywhere: true})
+			d.hold(d.when(ev), view.Answer{Value: view.AnswerAlways, Everywhere: true})
 		case "esc":
 			d.begin(choosing)
 		default:
@@ -171,11 +180,11 @@ func (d *question) Key(ev *tcell.EventKey) bool {
 	}
 	switch {
 	case c == "y" && d.offers(view.AnswerYes):
-		d.finish(view.Answer{Value: view.AnswerYes})
+		d.hold(d.when(ev), view.Answer{Value: view.AnswerYes})
 	case c == "y" && d.offers(AnswerVersion):
-		d.finish(view.Answer{Value: AnswerVersion})
+		d.hold(d.when(ev), view.Answer{Value: AnswerVersion})
 	case c == "e" && d.offers(AnswerEdits):
-		d.finish(view.Answer{Value: AnswerEdits})
+		d.hold(d.when(ev), view.Answer{Value: AnswerEdits})
 	case c == "a" && d.offers(view.AnswerAlways):
 		d.begin(scoping)
 	case c == "n" && d.q.Kind == "permission":
@@ -188,6 +197,28 @@ func (d *question) Key(ev *tcell.EventKey) bool {
 		d.body.key(c)
 	}
 	return true
+}
+
+// hold gives an answer that permits something once it is clear that its key was
+// pressed alone: a terminal without bracketed paste sends a paste as keys.
+func (d *question) hold(at time.Time, a view.Answer) {
+	d.held, d.heldAt = &a, at
+	d.after(burstGap, func() {
+		if d.held == &a {
+			d.finish(a)
+		}
+	})
+}
+
+// release decides about a held answer by the key that came after it.
+func (d *question) release(at time.Time, c string) {
+	a := *d.held
+	d.held = nil
+	if at.Sub(d.heldAt) < burstGap && c != "enter" {
+		d.deaf.until = at.Add(deafTime)
+		return
+	}
+	d.finish(a)
 }
 
 // optionKey chooses among the options of the question tool.

@@ -27,7 +27,7 @@ func permission() *event.QuestionEvent {
 func questionOn(t testing.TB, h *host, q *event.QuestionEvent) *question {
 	t.Helper()
 	d := newQuestion(h, q)
-	d.now, d.when, d.asked = h.now, h.when, h.clock
+	d.now, d.when, d.after, d.asked = h.now, h.when, h.after, h.clock
 	return d
 }
 
@@ -37,6 +37,7 @@ func pressOn(h *host, m kit.Modal, spelled string) {
 		h.wait(time.Second)
 		m.Key(ev)
 	}
+	h.wait(time.Second)
 }
 
 type said struct {
@@ -51,7 +52,7 @@ func newQuestions(t testing.TB, h *host, check func(string, json.RawMessage) err
 		Host: h, Check: check,
 		Answer: func(id string, a view.Answer) { answers = append(answers, said{id, a}) },
 	})
-	s.made = func(d *question) { d.now, d.when, d.asked = h.now, h.when, h.clock }
+	s.made = func(d *question) { d.now, d.when, d.after, d.asked = h.now, h.when, h.after, h.clock }
 	return s, &answers
 }
 
@@ -167,6 +168,14 @@ func TestTypedAhead(t *testing.T) {
 			show(t, s, 80, 24)
 			h.wait(time.Second)
 			s.Paste("y\n")
+		}},
+		"as a paste that comes as keys": {func(h *host, s *Questions) {
+			show(t, s, 80, 24)
+			h.wait(time.Second)
+			for _, ev := range spell("yes, as said\n") {
+				s.Key(ev)
+			}
+			h.wait(time.Second)
 		}},
 		"as a click": {func(h *host, s *Questions) {
 			show(t, s, 80, 24)
