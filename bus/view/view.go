@@ -21,6 +21,8 @@ type Plugin struct {
 	Registrations []string `json:"registrations"`
 	// Notes are remarks that stop nothing, such as an event nothing announces.
 	Notes []string `json:"notes,omitempty"`
+	// Cost in US dollars of what it asked models in this session.
+	Cost float64 `json:"cost,omitempty"`
 }
 
 // Outcome is how a run ended.

@@ -114,22 +114,23 @@ func (p paragraph) lines(width int, _ *kit.Signs) []Line {
 	if p.label == "" {
 		return styledLines(kit.Wrap(p.text, width), p.style)
 	}
-	indent := max(labelled, kit.Width(p.label)+2)
-	if width < indent+20 {
+	beside := max(labelled, kit.Width(p.label)+2)
+	if width < beside+20 {
 		// Narrow: the label has its own line.
 		out := styledLines(kit.Wrap(p.label, width), surfaces.Dim)
-		for _, text := range kit.Wrap(p.text, max(width-2, 1)) {
-			out = append(out, Line{Spans: []surfaces.Span{{Text: "  "}, {Text: text, Style: p.style}}})
+		in := indent(width)
+		for _, text := range kit.Wrap(p.text, width-in) {
+			out = append(out, Line{Spans: []surfaces.Span{{Text: strings.Repeat(" ", in)}, {Text: text, Style: p.style}}})
 		}
 		return out
 	}
 	var out []Line
-	for i, text := range kit.Wrap(p.text, width-indent) {
+	for i, text := range kit.Wrap(p.text, width-beside) {
 		head := ""
 		if i == 0 {
 			head = p.label
 		}
-		out = append(out, Line{Spans: []surfaces.Span{{Text: pad(head, indent), Style: surfaces.Dim}, {Text: text, Style: p.style}}})
+		out = append(out, Line{Spans: []surfaces.Span{{Text: pad(head, beside), Style: surfaces.Dim}, {Text: text, Style: p.style}}})
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func commandPart(b *Body, s Session) {
 	b.title("Commands")
 	t := table{columns: []column{{}, {}}, wrap: true}
 	for _, one := range builtins() {
-		t.row("", usage(one), one.help)
+		t.row("", cell{usage(one), styleAccent}, one.help)
 	}
 	b.add(t)
 	rest := table{columns: []column{{}, {drop: 1}, {}}, wrap: true}
@@ -68,7 +68,7 @@ func commandPart(b *Body, s Session) {
 		if c.From != "" {
 			from = c.From
 		}
-		rest.row("", "/"+c.Name, dim(from), c.Description)
+		rest.row("", cell{"/" + c.Name, styleAccent}, dim(from), c.Description)
 	}
 	if len(rest.rows) > 0 {
 		b.title("Of files and plugins")
@@ -86,7 +86,7 @@ func keyPart(b *Body, s Session) {
 		b.title(g.Title)
 		t := table{columns: []column{{}, {}}, wrap: true}
 		for _, k := range g.Keys {
-			t.row("", k.Keys, k.Help)
+			t.row("", cell{k.Keys, styleAccent}, k.Help)
 		}
 		b.add(t)
 	}

@@ -117,8 +117,10 @@ func chordsOf(m input.Keymap, a input.Action) string {
 	}
 	slices.SortStableFunc(chords, func(x, y string) int { return cmp.Compare(weight(x), weight(y)) })
 	var names []string
-	for _, chord := range chords[:min(len(chords), shownChords)] {
-		names = append(names, Spell(chord))
+	for _, chord := range chords {
+		if name := Spell(chord); len(names) < shownChords && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	return strings.Join(names, ", ")
 }
@@ -169,6 +171,9 @@ func spelled(key string, modified bool) string {
 	if len(key) == 1 && !modified {
 		return key
 	}
+	if len(key) == 1 && key != strings.ToLower(key) {
+		return "Shift-" + key
+	}
 	return strings.ToUpper(key[:1]) + key[1:]
 }
 
@@ -182,16 +187,16 @@ var editorHelp = map[input.Action]string{
 	input.Down:       "a line down; at the bottom, back to the draft",
 	input.WordLeft:   "a word to the left",
 	input.WordRight:  "a word to the right",
-	input.LineStart:  "begin of the line",
+	input.LineStart:  "start of the line",
 	input.LineEnd:    "end of the line",
-	input.TextStart:  "begin of the text",
+	input.TextStart:  "start of the text",
 	input.TextEnd:    "end of the text",
 	input.Backspace:  "delete before the caret",
 	input.Delete:     "delete behind the caret",
 	input.KillWord:   "cut the word before the caret",
 	input.KillNext:   "cut the word behind the caret",
 	input.KillToEnd:  "cut to the end of the line",
-	input.KillToHead: "cut to the begin of the line",
+	input.KillToHead: "cut to the start of the line",
 	input.Yank:       "put in what was cut",
 	input.Swap:       "swap two characters",
 	input.Undo:       "undo",

@@ -53,10 +53,10 @@ func pluginKeys(s Session, name string) []Key {
 func pluginsBody(list []view.Plugin) Body {
 	var b Body
 	t := table{columns: []column{
-		{title: "plugin", most: 24}, {title: "state"}, {title: "from", drop: 1}, {title: "words", drop: 2, most: 24}, {title: "what it does, or why not"},
+		{title: "plugin", most: 24}, {title: "state"}, {title: "from", drop: 1}, {title: "words", drop: 2, most: 24}, {title: "cost", right: true, drop: 3}, {title: "what it does, or why not"},
 	}}
 	for _, p := range list {
-		t.row(p.Name, p.Name, pluginState(p), dim(origin(p)), words1(p.Uses), doing(p))
+		t.row(p.Name, p.Name, pluginState(p), dim(p.Origin), wordsOf(p.Uses), spent(p), doing(p))
 	}
 	b.add(t)
 	if b.Empty() {
@@ -65,8 +65,8 @@ func pluginsBody(list []view.Plugin) Body {
 	return b
 }
 
-// words1 are the capability words; those that open everything stand out.
-func words1(words []string) cell {
+// wordsOf are the capability words; those that open everything stand out.
+func wordsOf(words []string) cell {
 	c := dim(strings.Join(words, " "))
 	for _, w := range words {
 		if w == "exec" || w == "permit" {
@@ -74,6 +74,14 @@ func words1(words []string) cell {
 		}
 	}
 	return c
+}
+
+// spent is what a plugin's questions to models cost; nothing when it asked none.
+func spent(p view.Plugin) string {
+	if p.Cost <= 0 {
+		return ""
+	}
+	return dollars(p.Cost)
 }
 
 func pluginState(p view.Plugin) cell {
@@ -135,6 +143,7 @@ func pluginBody(s Session, name string) Body {
 		uses = strings.Join(p.Uses, ", ")
 	}
 	b.pair("words", uses)
+	b.pair("cost", spent(p))
 	b.pair("waits for", strings.Join(p.Inject, ", "))
 	b.pair("provides", strings.Join(p.Provides, ", "))
 	b.pair("announces", strings.Join(p.Emits, ", "))

@@ -48,7 +48,7 @@ func trustBody(list []view.Plugin) Body {
 		if p.Approval == "approved" {
 			answer.style = styleGood
 		}
-		may := words1(p.Uses)
+		may := wordsOf(p.Uses)
 		if may.text == "" {
 			may = dim("compute, refuse and talk to you")
 		}

@@ -40,7 +40,7 @@ type cell struct {
 const (
 	// between are the cells between two columns.
 	between = 2
-	// leastLast is what the last column is left with before others go.
+	// leastLast is what the last column has before others go, or more on a wide screen.
 	leastLast = 16
 )
 
@@ -60,17 +60,17 @@ func (t *table) row(id string, cells ...any) {
 }
 
 func (t table) lines(width int, signs *kit.Signs) []Line {
-	shown, widths := t.fit(width)
+	l := t.fit(width)
 	var out []Line
-	if t.titled() {
+	if t.titled() && !l.stacked {
 		head := row{}
 		for _, c := range t.columns {
 			head.cells = append(head.cells, cell{c.title, surfaces.Dim})
 		}
-		out = append(out, t.line(head, shown, widths, signs)...)
+		out = append(out, t.line(head, l, signs)...)
 	}
 	for _, r := range t.rows {
-		out = append(out, t.line(r, shown, widths, signs)...)
+		out = append(out, t.line(r, l, signs)...)
 	}
 	return out
 }
@@ -84,30 +84,25 @@ func (t table) titled() bool {
 	return false
 }
 
+// layout is which columns are shown, and how wide each is.
+type layout struct {
+	shown, widths []int
+	// stacked puts the last column below the others: there is no room beside them.
+	stacked bool
+	width   int
+}
+
 // fit chooses the columns that have room, and their widths.
-func (t table) fit(width int) (shown, widths []int) {
+func (t table) fit(width int) layout {
 	last := len(t.columns) - 1
-	natural := make([]int, len(t.columns))
-	empty := make([]bool, len(t.columns))
-	for i, c := range t.columns {
-		empty[i] = true
-		for _, r := range t.rows {
-			natural[i] = max(natural[i], kit.Width(r.cells[i].text))
-		}
-		if natural[i] > 0 {
-			empty[i] = false
-			natural[i] = max(natural[i], kit.Width(c.title))
-		}
-		if c.most > 0 {
-			natural[i] = min(natural[i], c.most)
-		}
-	}
+	natural := t.natural()
 	gone := make([]bool, len(t.columns))
-	for i := range t.columns {
-		gone[i] = empty[i] && i != last
+	for i := range last {
+		gone[i] = natural[i] == 0
 	}
+	least := min(natural[last], max(leastLast, width/3))
 	need := func() int {
-		n := min(natural[last], leastLast)
+		n := least
 		for i := range last {
 			if !gone[i] {
 				n += natural[i] + between
@@ -127,62 +122,103 @@ func (t table) fit(width int) (shown, widths []int) {
 		}
 		gone[worst] = true
 	}
+	l := layout{width: width, stacked: t.wrap && need() > width}
+	if l.stacked {
+		gone[last] = true
+	}
+	// Where it still does not fit, the widest of the others give way.
+	for !l.stacked && need() > width {
+		widest := 0
+		for i := range last {
+			if !gone[i] && natural[i] > natural[widest] {
+				widest = i
+			}
+		}
+		if gone[widest] || natural[widest] <= 4 {
+			break
+		}
+		natural[widest]--
+	}
 	left := width
 	for i := range t.columns {
 		if gone[i] {
 			continue
 		}
 		w := natural[i]
-		if i == last {
+		if i == last && !t.columns[i].right {
 			w = left
 		}
-		w = max(min(w, left), 0)
-		left -= w + between
-		if w > 0 {
-			shown, widths = append(shown, i), append(widths, w)
+		if w = max(min(w, left), 0); w >= min(natural[i], 2) && w > 0 { // a wide character needs two
+			left -= w + between
+			l.shown, l.widths = append(l.shown, i), append(l.widths, w)
 		}
 	}
-	return shown, widths
+	return l
+}
+
+// natural is how wide each column would be; 0 for one without a text.
+func (t table) natural() []int {
+	widths := make([]int, len(t.columns))
+	for i, c := range t.columns {
+		for _, r := range t.rows {
+			widths[i] = max(widths[i], kit.Width(r.cells[i].text))
+		}
+		if widths[i] > 0 {
+			widths[i] = max(widths[i], kit.Width(c.title))
+		}
+		if c.most > 0 {
+			widths[i] = min(widths[i], c.most)
+		}
+	}
+	return widths
+}
+
+// indent is how far a line stands in below another one, where there is room.
+func indent(width int) int {
+	if width < 2*between {
+		return 0
+	}
+	return between
 }
 
 // line lays one row out: one line, or several where the last column wraps.
-func (t table) line(r row, shown, widths []int, signs *kit.Signs) []Line {
-	var spans []surfaces.Span
+func (t table) line(r row, l layout, signs *kit.Signs) []Line {
+	out := Line{ID: r.id}
+	last := len(t.columns) - 1
 	var rest []string
 	used := 0
-	for n, i := range shown {
-		c, w := r.cells[i], widths[n]
+	for n, i := range l.shown {
+		c, w := r.cells[i], l.widths[n]
 		text := c.text
-		if i == len(t.columns)-1 && t.wrap {
+		if i == last && t.wrap {
 			wrapped := kit.Wrap(text, w)
 			text, rest = wrapped[0], wrapped[1:]
 		} else {
 			text = kit.Clip(text, w, signs.Ellipsis)
 		}
-		room := w - kit.Width(text)
 		if t.columns[i].right {
-			text = strings.Repeat(" ", max(room, 0)) + text
-		} else if n < len(shown)-1 {
+			text = strings.Repeat(" ", max(w-kit.Width(text), 0)) + text
+		} else if n < len(l.shown)-1 {
 			text = pad(text, w)
 		}
 		if n > 0 {
-			spans = append(spans, surfaces.Span{Text: strings.Repeat(" ", between)})
+			out.Spans = append(out.Spans, surfaces.Span{Text: strings.Repeat(" ", between)})
 			used += between
 		}
-		spans = append(spans, surfaces.Span{Text: text, Style: c.style})
-		if n < len(shown)-1 {
+		out.Spans = append(out.Spans, surfaces.Span{Text: text, Style: c.style})
+		if i != last {
 			used += w
 		}
 	}
-	out := []Line{{Spans: spans, ID: r.id}}
-	last := cell{}
-	if len(r.cells) > 0 {
-		last = r.cells[len(r.cells)-1]
+	if l.stacked {
+		used = indent(l.width)
+		rest = kit.Wrap(r.cells[last].text, l.width-used)
 	}
+	lines := []Line{out}
 	for _, text := range rest {
-		out = append(out, Line{ID: r.id, Spans: []surfaces.Span{{Text: strings.Repeat(" ", used)}, {Text: text, Style: last.style}}})
+		lines = append(lines, Line{ID: r.id, Spans: []surfaces.Span{{Text: strings.Repeat(" ", used)}, {Text: text, Style: r.cells[last].style}}})
 	}
-	return out
+	return lines
 }
 
 func dim(text string) cell { return cell{text, surfaces.Dim} }
