@@ -7,5 +7,7 @@
 //
 // DIR holds the sources of two small programs: mockmodel, a scripted model server,
 // and floor, the least client of it. Without DIR starling is measured against
-// itself and a process that does nothing. Run it from the root of the repository.
+// itself and a process that does nothing. Tool turns run commands; grep searches
+// 50 000 files beside rg and grep, where there are; one command prints 2 GB. Run it
+// from the root of the repository.
 package main

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -61,8 +62,18 @@ func compare(starling, yardstick string, rounds int) error {
 			return err
 		}
 	}
+	more, err := b.tools(rounds) // making them raises the peak of this process, with which that of a child begins
+	if err != nil {
+		return err
+	}
+	for _, g := range more {
+		if err := b.measure(g); err != nil {
+			return err
+		}
+	}
+	groups = append(groups, more...)
 	fmt.Print(table(groups))
-	fmt.Printf("\nLoad after: %s\n", load())
+	fmt.Printf("\n%s Load after: %s\n", size(b.starling), load())
 	return nil
 }
 
@@ -91,6 +102,8 @@ type group struct {
 
 type command struct {
 	name string
+	dir  string // where it runs; "" is an empty folder
+	path string // where it finds programs; "" is that of this process
 	args []string
 	want string // part of what it prints
 	runs []run
@@ -108,8 +121,8 @@ func (b bench) alone(rounds int) ([]group, error) {
 	if err != nil {
 		return nil, err
 	}
-	scenario := filepath.Join(b.work, "hello.star")
-	if err := os.WriteFile(scenario, []byte("say(\"Hello.\")\n"), 0o600); err != nil {
+	scenario, err := b.scenario("hello.star", "say(\"Hello.\")\n")
+	if err != nil {
 		return nil, err
 	}
 	return []group{{rounds: rounds, commands: []*command{
@@ -155,7 +168,7 @@ func (b bench) against(yardstick string, rounds int) ([]group, func(), error) {
 	pair := func(what, prompt, want string, rounds int) group {
 		return group{rounds: rounds, commands: []*command{
 			{name: "floor, " + what, args: []string{floor, url, prompt}, want: want},
-			{name: "starling, " + what, args: []string{b.starling, "--quiet", "--model", "yardstick/mock", prompt}, want: want},
+			{name: "starling, " + what, args: []string{b.starling, "--quiet", "--mode", "yolo", "--model", "yardstick/mock", prompt}, want: want},
 		}}
 	}
 	return []group{
@@ -165,6 +178,9 @@ func (b bench) against(yardstick string, rounds int) ([]group, func(), error) {
 		}},
 		pair("hello", "hello", "Hello from the mock model.", rounds),
 		pair("20 000 deltas", "scenario:stream 20000", "end of stream", max(rounds/3, 3)),
+		pair("1 tool turn", "scenario:tools 1", "end of tools: 1", rounds),
+		pair("20 tool turns", "scenario:tools 20", "end of tools: 20", rounds),
+		pair("20 calls in one turn", "scenario:parallel 20", "end of tools: 20", rounds),
 	}, stop, nil
 }
 
@@ -186,8 +202,8 @@ func (b bench) measure(g group) error {
 
 func (b bench) once(c *command) (run, error) {
 	p := exec.Command(c.args[0], c.args[1:]...)
-	p.Dir = filepath.Join(b.work, "cwd")
-	p.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(b.work, "home"), "STARLING_HOME=" + filepath.Join(b.work, "home")}
+	p.Dir = cmp.Or(c.dir, filepath.Join(b.work, "cwd"))
+	p.Env = []string{"PATH=" + cmp.Or(c.path, os.Getenv("PATH")), "HOME=" + filepath.Join(b.work, "home"), "STARLING_HOME=" + filepath.Join(b.work, "home")}
 	var out, said bytes.Buffer
 	p.Stdout, p.Stderr = &out, &said
 	start := time.Now()
