@@ -66,6 +66,7 @@ type Session struct {
 	source  *lateSource
 	pump    pump
 	waiting func() bool // more input waits
+	signals chan os.Signal
 	live    atomic.Bool // a run goes
 	now     func() time.Time
 	status  view.Status

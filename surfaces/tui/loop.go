@@ -29,9 +29,9 @@ const tickTime = 250 * time.Millisecond
 // loop handles one event after the other until the session ends. It draws by the
 // pump and waits for nothing else.
 func (s *Session) loop(ctx context.Context) error {
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, caught...)
-	defer signal.Stop(signals)
+	s.signals = make(chan os.Signal, 8)
+	signal.Notify(s.signals, caught...)
+	defer signal.Stop(s.signals)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	spin := time.NewTicker(spinTime)
@@ -84,7 +84,7 @@ func (s *Session) loop(ctx context.Context) error {
 		case <-spin.C:
 			s.work.step++
 			s.redraw()
-		case sig := <-signals:
+		case sig := <-s.signals:
 			s.signal(sig)
 		case <-ctx.Done():
 			s.stop(context.Cause(ctx))

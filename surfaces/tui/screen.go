@@ -42,10 +42,9 @@ func openScreen() (tcell.Screen, *terminal, error) {
 	}
 	t := newTerminal(dev)
 	screen, err := tcell.NewTerminfoScreenFromTty(t)
-	if errors.Is(err, tcell.ErrTermNotFound) {
-		// A new terminal on an old system: nearly all of them speak this.
-		info, lookup := tcell.LookupTerminfo("xterm-256color")
-		if lookup == nil {
+	if err != nil {
+		// A terminal this system has never heard of: nearly all of them speak this.
+		if info, lookup := tcell.LookupTerminfo("xterm-256color"); lookup == nil {
 			screen, err = tcell.NewTerminfoScreenFromTtyTerminfo(t, info)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"starling/bus/view"
 )
 
 // caught are the signals the session answers itself.
@@ -25,10 +27,12 @@ func (s *Session) signal(sig os.Signal) {
 // suspend gives the terminal back and stops the program until it is continued. It
 // runs inside the loop only: drawing while the screen is suspended would hang.
 func (s *Session) suspend() {
-	s.outside(func() error {
+	err := s.outside(func() error {
 		signal.Reset(syscall.SIGTSTP)
-		defer signal.Ignore(syscall.SIGTTOU)
-		err := syscall.Kill(0, syscall.SIGTSTP)
-		return err
+		defer signal.Notify(s.signals, syscall.SIGTSTP)
+		return syscall.Kill(0, syscall.SIGTSTP)
 	})
+	if err != nil {
+		s.notice(view.Notice{Text: "the session cannot be suspended: " + err.Error(), Warn: true})
+	}
 }

@@ -1,0 +1,407 @@
+//go:build linux
+
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	"starling/bus/view"
+)
+
+const childVariable = "TUI_TEST_CHILD"
+
+// TestMain is the program under test as well: run anew inside a terminal it is a
+// session over a driver that repeats what it was told.
+func TestMain(m *testing.M) {
+	if how := os.Getenv(childVariable); how != "" {
+		os.Exit(child(how))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func child(how string) int {
+	o := Options{Plain: how == "plain", Forget: how == "forget"}
+	s, err := New(o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	e := &engine{mode: "ask", status: view.Status{Workspace: "shop", Model: "sonnet"}}
+	e.run = func(ctx context.Context, text string) view.Outcome {
+		switch text {
+		case "panic":
+			panic("the driver broke")
+		case "loop panic":
+			s.in.do(func() { panic("the loop broke") })
+		case "wait":
+			<-ctx.Done()
+		}
+		s.in.write(reply, "", "You said: "+text+"\n")
+		return view.Outcome{Stop: "end"}
+	}
+	if err := s.Run(context.Background(), e); err != nil {
+		var sig *Signalled
+		if errors.As(err, &sig) {
+			return 128 + int(sig.Signal.(syscall.Signal))
+		}
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// terminal under test: the program in a pseudo terminal, and an emulator that reads
+// what it draws.
+type ptyLab struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	pty *os.File
+	tty *os.File // kept open, so that its modes can be read after the program went
+
+	mu  sync.Mutex
+	emu *vt.Emulator
+	raw bytes.Buffer
+	end chan error
+}
+
+func startPty(t *testing.T, how string, env ...string) *ptyLab {
+	t.Helper()
+	p, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(p, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &ptyLab{t: t, pty: p, tty: tty, emu: vt.NewEmulator(80, 24), end: make(chan error, 1)}
+	l.cmd = exec.Command(self)
+	l.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "NO_COLOR=", childVariable+"="+how)
+	l.cmd.Env = append(l.cmd.Env, env...)
+	l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = tty, tty, tty
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := l.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := p.Read(buf)
+			l.mu.Lock()
+			l.raw.Write(buf[:n])
+			if _, werr := l.emu.Write(buf[:n]); werr != nil {
+				t.Errorf("the emulator: %v", werr)
+			}
+			l.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	answers := make(chan struct{})
+	go func() { // what the emulator answers goes to the program
+		defer close(answers)
+		buf := make([]byte, 1024)
+		for {
+			n, err := l.emu.Read(buf)
+			if err != nil {
+				return
+			}
+			if _, err := p.Write(buf[:n]); err != nil {
+				continue // nobody reads any more; the emulator must not block
+			}
+		}
+	}()
+	go func() { l.end <- l.cmd.Wait() }()
+	t.Cleanup(func() {
+		if l.cmd.ProcessState == nil {
+			if err := l.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+				t.Error(err)
+			}
+		}
+		for _, f := range []*os.File{tty, p} {
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		<-read
+		if err := l.emu.Close(); err != nil {
+			t.Error(err)
+		}
+		<-answers
+	})
+	return l
+}
+
+func (l *ptyLab) screen() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.emu.String()
+}
+
+func (l *ptyLab) output() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.raw.String()
+}
+
+func (l *ptyLab) sees(text string) {
+	l.t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if strings.Contains(l.screen(), text) {
+			return
+		}
+	}
+	l.t.Fatalf("never: %q; the screen is\n%s", text, l.screen())
+}
+
+func (l *ptyLab) send(text string) {
+	l.t.Helper()
+	if _, err := l.pty.WriteString(text); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// prompt sends a line as a paste and Enter: typed at once it would be held for a
+// burst.
+func (l *ptyLab) prompt(text string) {
+	l.t.Helper()
+	l.send(pasteBegin + text + pasteEnd)
+	l.sees(text)
+	l.send("\r")
+}
+
+func (l *ptyLab) wait() error {
+	l.t.Helper()
+	select {
+	case err := <-l.end:
+		l.end <- err
+		return err
+	case <-time.After(20 * time.Second):
+		l.t.Fatalf("it does not end; the screen is\n%s", l.screen())
+		return nil
+	}
+}
+
+// restored checks that the terminal is as it was: cooked, the ordinary screen, cursor
+// shown, no mouse, no bracketed paste.
+func (l *ptyLab) restored() {
+	l.t.Helper()
+	l.eventually(func() string {
+		out := l.output()
+		for _, pair := range [][2]string{
+			{"\x1b[?1049h", "\x1b[?1049l"}, {"\x1b[?25l", "\x1b[?25h"}, {"\x1b[?2004h", "\x1b[?2004l"}, {"\x1b[?1002h", "\x1b[?1002l"},
+		} {
+			if on, off := strings.LastIndex(out, pair[0]), strings.LastIndex(out, pair[1]); on >= 0 && off < on {
+				return fmt.Sprintf("%q is not taken back", pair[0])
+			}
+		}
+		return l.cooked()
+	})
+}
+
+// leaves waits for a text on the ordinary screen.
+func (l *ptyLab) leaves(text string) {
+	l.t.Helper()
+	l.eventually(func() string {
+		out := l.output()
+		left := out[max(strings.LastIndex(out, "\x1b[?1049l"), 0):]
+		if strings.Contains(left, text) {
+			return ""
+		}
+		return fmt.Sprintf("%q is not on the ordinary screen: %q", text, left)
+	})
+}
+
+// eventually waits until f has no complaint: what a program wrote is read a little
+// after its end.
+func (l *ptyLab) eventually(f func() string) {
+	l.t.Helper()
+	said := ""
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if said = f(); said == "" {
+			return
+		}
+	}
+	l.t.Error(said)
+}
+
+func (l *ptyLab) cooked() string {
+	mode, err := unix.IoctlGetTermios(int(l.tty.Fd()), unix.TCGETS)
+	if err != nil {
+		return err.Error()
+	}
+	if mode.Lflag&unix.ICANON == 0 || mode.Lflag&unix.ECHO == 0 {
+		return "the terminal is left raw"
+	}
+	return ""
+}
+
+func TestTerminal(t *testing.T) {
+	t.Run("prompt and quit", func(t *testing.T) {
+		l := startPty(t, "show")
+		l.sees("sonnet")
+		l.prompt("hello there")
+		l.sees("You said: hello there")
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Errorf("it ends with %v", err)
+		}
+		l.restored()
+		l.leaves("You said: hello there")
+	})
+	for name, sig := range map[string]syscall.Signal{"terminated": syscall.SIGTERM, "hung up": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) {
+			l := startPty(t, "show")
+			l.sees("sonnet")
+			if err := l.cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			var exit *exec.ExitError
+			if err := l.wait(); !errors.As(err, &exit) || exit.ExitCode() != 128+int(sig) {
+				t.Errorf("it ends with %v", err)
+			}
+			l.restored()
+		})
+	}
+	for _, what := range []string{"panic", "loop panic"} {
+		t.Run(what, func(t *testing.T) {
+			l := startPty(t, "show")
+			l.sees("sonnet")
+			l.prompt(what)
+			if err := l.wait(); err == nil {
+				t.Error("a panic ends well")
+			}
+			l.restored()
+			l.leaves("broke")
+		})
+	}
+	t.Run("suspended", func(t *testing.T) {
+		l := startPty(t, "show")
+		l.sees("sonnet")
+		// A session leader cannot be stopped from the keyboard: nobody could wake it. So
+		// the terminal comes back at once, on the screen of before.
+		l.send("\x1a")
+		for end := time.Now().Add(20 * time.Second); strings.Count(l.output(), "\x1b[?1049h") < 2; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("it does not come back")
+			}
+		}
+		l.prompt("still here")
+		l.sees("You said: still here")
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+		l.restored()
+	})
+	t.Run("unknown terminal", func(t *testing.T) {
+		l := startPty(t, "show", "TERM=no-such-terminal")
+		l.sees("sonnet")
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("no colour", func(t *testing.T) {
+		l := startPty(t, "show", "NO_COLOR=1")
+		l.sees("sonnet")
+		l.prompt("hello")
+		l.sees("You said: hello")
+		if out := l.output(); strings.Contains(out, "\x1b[38;") || strings.Contains(out, "\x1b[48;") {
+			t.Error("it draws colours")
+		}
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("dumb", func(t *testing.T) {
+		l := startPty(t, "show", "TERM=dumb")
+		l.sees("/help lists the commands")
+		l.send("hello\n")
+		l.sees("You said: hello")
+		l.sees("ready")
+		if strings.Contains(l.output(), "\x1b[") {
+			t.Error("escape sequences for a dumb terminal")
+		}
+		l.send("/quit\n")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("paste with line feeds", func(t *testing.T) {
+		l := startPty(t, "show")
+		l.sees("sonnet")
+		l.send(pasteEnd + pasteBegin + "one\ntwo\r\nthree" + pasteEnd)
+		l.sees("three")
+		if got := l.screen(); !strings.Contains(got, "one") || !strings.Contains(got, "two") || strings.Contains(got, "You said") {
+			t.Errorf("the screen is\n%s", got)
+		}
+		l.send("\r")
+		l.sees("You said: one")
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Resizes by the hundred end with a screen of the last size.
+func TestResizeStorm(t *testing.T) {
+	l := startPty(t, "forget")
+	l.sees("sonnet")
+	for i := range 200 {
+		if err := pty.Setsize(l.pty, &pty.Winsize{Rows: uint16(12 + i%40), Cols: uint16(30 + i%90)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.mu.Lock()
+	l.emu.Resize(100, 30)
+	l.mu.Unlock()
+	if err := pty.Setsize(l.pty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+		t.Fatal(err)
+	}
+	l.prompt("after the storm")
+	l.sees("You said: after the storm")
+	l.send("\x03\x03")
+	if err := l.wait(); err != nil {
+		t.Error(err)
+	}
+	l.restored()
+}
+
+// Without a terminal there is an error that names the way without one, at once.
+func TestNoTerminal(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self)
+	c.Env = append(os.Environ(), "TERM=xterm", childVariable+"=show")
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "-p") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
