@@ -80,6 +80,10 @@ func (q *questions) wait(ctx context.Context, this *question) reply {
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
+	over := timer.C
+	if q.person && this.event.Kind == kindTrust {
+		over = nil // nothing waits for it
+	}
 	select {
 	case <-this.settled:
 		return this.reply
@@ -90,7 +94,7 @@ func (q *questions) wait(ctx context.Context, this *question) reply {
 	case <-this.settled:
 		return this.reply
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-over:
 		if q.person {
 			no.by = byTimeout
 		}

@@ -25,6 +25,6 @@ const (
 
 // The answers to a question about trust; AnswerNo is the third.
 const (
-	AnswerTrust      = "trust this version"
-	AnswerTrustEdits = "trust edits in this session"
+	AnswerTrust      = "version" // exactly these bytes
+	AnswerTrustEdits = "edits"   // these, and what they become in this session
 )
