@@ -95,8 +95,11 @@ func (p *Provider) Stream(ctx context.Context, req provider.Request, sink provid
 	answer, err := p.client.Post(ctx, p.address, header, bodyOf(p.m, p.p, req), hide)
 	if err != nil {
 		var f *provider.Failure
-		if errors.As(err, &f) && f.Kind == provider.Auth && p.o.KeyRefused != nil {
-			p.o.KeyRefused()
+		if errors.As(err, &f) {
+			advise(f, p.m, key)
+			if f.Kind == provider.Auth && p.o.KeyRefused != nil {
+				p.o.KeyRefused()
+			}
 		}
 		fail(err)
 		return
@@ -143,6 +146,9 @@ func secret(header string) bool {
 // read takes the whole answer, streamed or not, whatever its header says. It
 // returns why it ended, nil for the end of the body.
 func (r *reply) read(answer *wire.Answer) error {
+	if r.failure = compressed(answer.Header); r.failure != nil {
+		return nil
+	}
 	body := bufio.NewReaderSize(answer.Body, 4096)
 	first, err := firstByte(body)
 	if err != nil {
@@ -151,16 +157,21 @@ func (r *reply) read(answer *wire.Answer) error {
 	if first == '{' || first == '[' {
 		return r.whole(body)
 	}
+	begin := head(body)
 	events := sse.NewReader(body, 0)
-	limited := false
+	some, limited := false, false
 	for {
 		e, err := events.Next()
 		if errors.Is(err, io.EOF) {
+			if !some {
+				r.failure = r.strange(begin, answer.Header)
+			}
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		some = true
 		if !r.event(e) {
 			break
 		}

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"starling/agent/model"
 	"starling/agent/provider"
+	"starling/agent/provider/openai"
 	"starling/bus/chat"
 )
 
@@ -37,11 +39,14 @@ func TestE07OverTheWire(t *testing.T) {
 		"16 days":            {[]answer{{429, "1382400", `{"error":{"message":"much too fast"}}`}, fine}, nil, 1, "429: much too fast (it asks to wait 16 days"},
 		"quota":              {[]answer{{429, "1", `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}, fine}, nil, 1, "You exceeded your current quota"},
 		"400":                {[]answer{{400, "1", `{"error":{"message":"bad role"}}`}, fine}, nil, 1, "400: bad role"},
+		"a page":             {[]answer{{200, "", "<!doctype html><title>Log in</title>"}, fine}, nil, 1, "a web page instead of a reply; check base_url"},
+		"plain text":         {[]answer{{200, "", "Ollama is running"}, fine}, nil, 1, `"Ollama is running"; check base_url`},
+		"401":                {[]answer{{401, "", `{"error":{"message":"wrong key"}}`}, fine}, nil, 1, "401: wrong key (check the key in ACME_API_KEY)"},
 		"403":                {[]answer{{403, "", `{"error":{"message":"not you"}}`}, fine}, nil, 1, "403: not you"},
-		"404":                {[]answer{{404, "", `{"error":{"message":"no such model"}}`}, fine}, nil, 1, "404: no such model"},
+		"404":                {[]answer{{404, "", `{"error":{"message":"no such model"}}`}, fine}, nil, 1, "404: no such model (check id and base_url of the model acme/big)"},
 		"for ever 500":       {[]answer{{500, "", `{"error":{"message":"boom"}}`}}, []time.Duration{5e8, 1e9, 2e9, 4e9}, 5, "500: boom (after 5 attempts)"},
 	} {
-		l := newLab(t)
+		l := newLab(t, func(m *model.Model, _ *openai.Options) { m.KeyEnv = "ACME_API_KEY" })
 		l.set(func(w http.ResponseWriter, _ *http.Request, _ string) {
 			a := c.answers[min(len(l.bodies), len(c.answers))-1]
 			if a.head != "" {
@@ -97,5 +102,33 @@ func TestE07CancelOverTheWire(t *testing.T) {
 	})
 	if !errors.Is(r.Err(), provider.ErrCut) || r.Message().Stop != chat.StopError || len(l.bodies) != 1 {
 		t.Errorf("got %v after %d requests", r.Err(), len(l.bodies))
+	}
+}
+
+// A compressed answer is said to be one, not taken for a stream that was cut.
+func TestCompressed(t *testing.T) {
+	l := newLab(t)
+	l.set(func(w http.ResponseWriter, _ *http.Request, _ string) {
+		w.Header().Set("Content-Encoding", "gzip")
+		io.WriteString(w, "\x1f\x8b\x08")
+	})
+	r := l.ask(hello)
+	var f *provider.Failure
+	if !errors.As(r.Err(), &f) || f.Passing() || !strings.Contains(f.Message, `compressed ("gzip")`) {
+		t.Errorf("got %v", r.Err())
+	}
+}
+
+// Whoever was refused learns where the key would come from.
+func TestAdvice(t *testing.T) {
+	for want, m := range map[string]model.Model{
+		"check the key in ACME_API_KEY":            {KeyEnv: "ACME_API_KEY"},
+		"check the key that api_key_command print": {KeyCommand: "pass acme"},
+	} {
+		l := newLab(t, func(to *model.Model, _ *openai.Options) { to.KeyEnv, to.KeyCommand = m.KeyEnv, m.KeyCommand })
+		l.set(func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(http.StatusUnauthorized) })
+		if err := l.ask(hello).Err(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 }

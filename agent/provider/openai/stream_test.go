@@ -297,7 +297,7 @@ func TestWholeAnswers(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"choices":[{`: "no JSON object", `[]`: "no JSON object", `{"hello":1}`: "no choices", `{"choices":[]}`: "no choices",
-		"<html>canary-key-12345": "cut off",
+		"<html>canary-key-12345": "a web page", "canary-key-12345 is here": "[key] is here",
 	} {
 		var f *provider.Failure
 		r := l.reply(text, 0)
