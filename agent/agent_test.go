@@ -296,17 +296,33 @@ func TestToolsComeAndGo(t *testing.T) {
 	}
 }
 
-func TestAnswerCutByTheModel(t *testing.T) {
-	l := newLab(nil, func(o *agent.Options) {
-		o.Provider = streamFunc(func(_ context.Context, sink provider.Sink) {
-			sink(provider.Event{Kind: provider.BlockStart, Block: chat.Text})
-			sink(provider.Event{Kind: provider.Delta, Data: []byte("half")})
-			sink(provider.Event{Kind: provider.Done, Stop: chat.StopLength})
+// A run that ended well but whose answer lacks something says so: an empty stdout
+// with status 0 explains nothing.
+func TestAnswerThatLacksSomething(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		stop chat.StopReason
+		want string
+	}{
+		{"half", chat.StopLength, "notice the answer is cut: the model reached its output limit"},
+		{"half", chat.StopFilter, "notice the answer is cut: the content filter"},
+		{" \n", chat.StopEnd, "notice the model ended without an answer"},
+		{"", chat.StopEnd, "notice the model ended without an answer"},
+		{"whole", chat.StopEnd, ""},
+		{"I will not", chat.StopRefusal, ""},
+	} {
+		l := newLab(nil, func(o *agent.Options) {
+			o.Provider = streamFunc(func(_ context.Context, sink provider.Sink) {
+				sink(provider.Event{Kind: provider.BlockStart, Block: chat.Text})
+				sink(provider.Event{Kind: provider.Delta, Data: []byte(c.text)})
+				sink(provider.Event{Kind: provider.Done, Stop: c.stop})
+			})
 		})
-	})
-	out := logAll(l)
-	if o := l.agent.Run(t.Context(), "go"); o.Stop != agent.StopEnd || o.Text != "half" || !strings.Contains(out.String(), "notice the answer is cut") {
-		t.Errorf("%+v\n%s", o, out)
+		out := logAll(l)
+		o := l.agent.Run(t.Context(), "go")
+		if o.Stop != agent.StopEnd || o.Text != c.text || !strings.Contains(out.String(), c.want) || c.want == "" && strings.Contains(out.String(), "notice ") {
+			t.Errorf("%q, %s: %+v\n%s", c.text, c.stop, o, out)
+		}
 	}
 }
 

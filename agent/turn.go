@@ -70,11 +70,25 @@ func (r *run) takeTurn(turn int) {
 		if t.finished != "" {
 			r.out.Text = t.finished
 		}
-		if t.reply.Stop == chat.StopLength {
-			r.notice("the answer is cut: the model reached its output limit")
+		if why := shortfall(t.reply); why != "" {
+			r.notice(why)
 		}
 		r.stop(StopEnd, "")
 	}
+}
+
+// shortfall says what a last reply lacks that ended without an error; "" for
+// nothing.
+func shortfall(m chat.Message) string {
+	switch {
+	case m.Stop == chat.StopLength:
+		return "the answer is cut: the model reached its output limit"
+	case m.Stop == chat.StopFilter:
+		return "the answer is cut: the content filter of the model's provider stopped it; ask in other words, or another model"
+	case len(m.Calls()) == 0 && strings.TrimSpace(m.Text()) == "":
+		return "the model ended without an answer; ask again, or another model"
+	}
+	return ""
 }
 
 // goOn makes another turn after a reply that asked for nothing, because
