@@ -267,8 +267,9 @@ func (m *models) Ask(ctx context.Context, _ string, q bind.Question) bind.Reply 
 		r.Usage = *message.Usage
 	}
 	m.purse.Spend(r.Usage)
-	if ctx.Err() != nil && r.Err == nil && message.Stop != chat.StopEnd {
-		r.Err = context.Cause(ctx)
+	if ctx.Err() != nil && errors.Is(r.Err, provider.ErrCut) {
+		// The provider said nothing more since it was told to stop.
+		r.Err, r.Stop = context.Cause(ctx), chat.StopAborted
 	}
 	return r
 }

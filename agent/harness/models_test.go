@@ -195,6 +195,34 @@ def apply(ctx):
 	}
 }
 
+// A question that is not answered in its time says so, with what had come.
+func TestAskOutOfTime(t *testing.T) {
+	p := newPlace(t)
+	release := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n")
+		w.(http.Flusher).Flush()
+		<-release
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(func() { close(release) })
+	p.useServer(&server{Server: s})
+	p.write("home/plugins/asker.star", `
+inject = ["commands"]
+uses = ["model"]
+def apply(ctx):
+    def ask(args):
+        r = model.ask({"model": "small", "messages": [{"role": "user", "text": "hi"}], "timeout_ms": 300})
+        return "%s %s %s" % (r.ok, r.stop, r.error)
+    command("ask", "d", ask)
+`)
+	r, err := p.start().Command(t.Context(), "ask", "")
+	if err != nil || strings.Join(r.Lines, "") != "False aborted no answer within 300ms" {
+		t.Errorf("%q %v", r.Lines, err)
+	}
+}
+
 // Names that cannot be resolved say what there is.
 func TestModelNames(t *testing.T) {
 	p := newPlace(t)
