@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"starling/agent"
 	"starling/bus/spec"
 	"starling/bus/view"
 )
@@ -99,9 +98,7 @@ func (e *Engine) Command(ctx context.Context, name, args string) (view.CommandRe
 		if o.Text != "" {
 			reply.Lines = append(reply.Lines, o.Text)
 		}
-		if o.Stop != string(agent.StopEnd) {
-			err = fmt.Errorf("its prompt ended as %s: %s", o.Stop, o.Why)
-		}
+		reply.Ran = &o
 	}
 	return reply, err
 }

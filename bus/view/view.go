@@ -54,6 +54,9 @@ type CommandReply struct {
 	// Found is false when no command has the name; Known then lists those there are.
 	Found bool
 	Known []string
+	// Ran is how the prompt ended that the command typed and that was run at once;
+	// nil for none. Its text is one of Lines.
+	Ran *Outcome
 }
 
 // Listing is the answer of --list-plugins.

@@ -206,7 +206,8 @@ func command(prompt string) (name, args string, ok bool) {
 	return name, strings.TrimSpace(args), true
 }
 
-// command runs a command; its outcome is that of a run without turns. ctx is
+// command runs a command; its outcome is that of a run without turns, or of the
+// prompt it typed. ctx is
 // that of the person, run ends also when stdout fails.
 func (p *Printer) command(ctx, run context.Context, d Driver, name, args string) (view.Outcome, int) {
 	p.mu.Lock()
@@ -221,6 +222,7 @@ func (p *Printer) command(ctx, run context.Context, d Driver, name, args string)
 	}
 	reply, err := d.Command(run, name, args)
 	switch {
+	case reply.Ran != nil: // says itself how it ended
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return failed(ExitLimit, "limit", "a limit ended the command: %v", context.Cause(ctx))
 	case ctx.Err() != nil:
@@ -241,10 +243,17 @@ func (p *Printer) command(ctx, run context.Context, d Driver, name, args string)
 			text.WriteByte('\n')
 		}
 	}
-	o := view.Outcome{Stop: "end", Text: text.String()}
+	o, code := view.Outcome{Stop: "end"}, ExitOK
+	if reply.Ran != nil {
+		o, code = settled(ctx, *reply.Ran)
+	}
+	o.Text = text.String()
 	p.answer(o)
+	if code != ExitOK && p.out.failure() == nil {
+		p.note("starling: /%s: %s", name, Ending(o))
+	}
 	o.Text = strings.TrimSuffix(o.Text, "\n")
-	return o, ExitOK
+	return o, code
 }
 
 // answer prints the text of an outcome in the text format, with one line end at
