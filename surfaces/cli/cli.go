@@ -119,13 +119,18 @@ func Main(args []string, p Process) int {
 	case err == nil:
 		return headless.ExitOK
 	case errors.As(err, &e):
-		if e.err != nil {
+		// A reader of stdout that left has heard enough.
+		if e.err != nil && !errors.Is(e.err, syscall.EPIPE) {
 			fmt.Fprintf(p.Stderr, "starling: %s\n", view.Clean(e.err.Error()))
 		}
 		return e.code
 	}
 	// What urfave/cli itself found wrong with the flags.
-	fmt.Fprintf(p.Stderr, "starling: %s; see starling --help\n", view.Clean(err.Error()))
+	hint := "see starling --help"
+	if strings.Contains(err.Error(), " for flag -timeout: ") {
+		hint = timeoutHint
+	}
+	fmt.Fprintf(p.Stderr, "starling: %s; %s\n", view.Clean(err.Error()), hint)
 	return headless.ExitUsage
 }
 

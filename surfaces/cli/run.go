@@ -27,6 +27,9 @@ func root(c *ucli.Context, words bool, p Process) error {
 		return listPlugins(c, p, o)
 	}
 	if c.Bool("sessions") {
+		if c.Args().Present() || c.IsSet("print") {
+			return usage("--sessions lists sessions and takes no prompt; --continue and --resume go on with one")
+		}
 		return listSessions(p, o)
 	}
 	if c.Bool("json") {
@@ -52,6 +55,8 @@ func root(c *ucli.Context, words bool, p Process) error {
 	return runOnce(ctx, o, out, prompt)
 }
 
+const timeoutHint = "--timeout needs a time above 0, such as 90s or 10m"
+
 // timeLimit is the end of --timeout, as its cause.
 type timeLimit time.Duration
 
@@ -70,7 +75,7 @@ func limited(c *ucli.Context) (context.Context, context.CancelFunc, error) {
 	}
 	d := c.Duration("timeout")
 	if d <= 0 {
-		return nil, nil, usage("--timeout needs a time above 0, such as 90s or 10m")
+		return nil, nil, usage(timeoutHint)
 	}
 	ctx, cancel := context.WithTimeoutCause(c.Context, d, timeLimit(d))
 	return ctx, cancel, nil
