@@ -39,6 +39,12 @@ func root(c *ucli.Context, words bool, p Process) error {
 	if err != nil {
 		return usage("--output: %w", err)
 	}
+	if !c.IsSet("print") && !c.Bool("stdin") && c.NArg() == 0 {
+		if err := namedPlugins(o); err != nil {
+			return err
+		}
+		return session(c.Context, c, p, o)
+	}
 	ctx, cancel, err := limited(c)
 	if err != nil {
 		return err

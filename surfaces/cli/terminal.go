@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+	ucli "github.com/urfave/cli/v2"
+
+	"starling/agent/harness"
+	"starling/surfaces/headless"
+	"starling/surfaces/tui"
+	tuiinput "starling/surfaces/tui/input"
+	"starling/trust"
+)
+
+// session runs a session in the terminal, until the person leaves it.
+func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options) error {
+	for _, name := range []string{"output", "quiet", "stdin", "timeout"} {
+		if c.IsSet(name) {
+			return usage("--%s goes with a prompt; give one, as in: starling -p \"what does main.go do?\"", name)
+		}
+	}
+	in, out, ok := files(p)
+	if !ok {
+		return usage("%w", tui.ErrNoTerminal)
+	}
+	lookup := func(name string) string { v, _ := p.LookupEnv(name); return v }
+	history, stored := loadHistory(p.Home())
+	screen, err := tui.New(tui.Options{In: in, Out: out, Env: lookup, Plain: c.Bool("plain"), History: history})
+	if err != nil {
+		return exit{headless.ExitUsage, err}
+	}
+	if err := askTrust(ctx, c, p); err != nil {
+		return err
+	}
+	o.Host, o.Notify, o.Component = "terminal", screen.Notice, screen.Component
+	o.Screen = harness.Screen{Panels: screen.PanelOptions(), Queued: screen.Queued, Presented: screen.Presented}
+	engine, err := harness.New(ctx, o)
+	if err != nil {
+		if ctx.Err() != nil {
+			return exit{headless.ExitInterrupted, errors.New("interrupted before the session began")}
+		}
+		return exit{headless.ExitUsage, err}
+	}
+	screen.SetPanels(engine.Panels())
+	ran := screen.Run(ctx, engine)
+	closed := engine.Close(context.WithoutCancel(ctx))
+	kept := saveHistory(p.Home(), history, stored)
+	switch {
+	case ran != nil:
+		return exit{headless.ExitFailed, errors.Join(ran, closed, kept)}
+	case closed != nil || kept != nil:
+		return exit{headless.ExitFailed, errors.Join(closed, kept)}
+	}
+	return nil
+}
+
+// files are stdin and stdout of the process where they are files; a terminal is
+// nothing else.
+func files(p Process) (in, out *os.File, ok bool) {
+	in, okIn := p.Stdin.(*os.File)
+	out, okOut := p.Stdout.(*os.File)
+	return in, out, okIn && okOut
+}
+
+// askTrust asks about what the workspace brings, before the screen starts.
+func askTrust(ctx context.Context, c *ucli.Context, p Process) error {
+	if c.Bool("no-plugins") || c.Bool("trust-plugins") || c.IsSet("trust-digest") || !isTerminal(p.Stdin) {
+		return nil
+	}
+	w, err := openWorkspace(p)
+	if err != nil {
+		return err
+	}
+	open := func(u harness.Unit) bool { return u.Verdict != trust.Approved && u.Verdict != trust.Refused }
+	if !slices.ContainsFunc(w.Units(), open) {
+		return nil // a refusal of exactly these bytes is an answer too
+	}
+	answer, err := w.Ask(ctx, p.Stdin, p.Stdout, true)
+	switch {
+	case ctx.Err() != nil:
+		return exit{headless.ExitInterrupted, errors.New("the question was interrupted; nothing is stored")}
+	case err != nil:
+		return exit{headless.ExitFailed, err}
+	case answer == trust.TrustNot:
+		return say(p.Stdout, "not trusted: nothing of it runs; /trust asks again")
+	}
+	return nil
+}
+
+// historyFile is what was typed, in the home, for the person alone.
+func historyFile(home string) string { return filepath.Join(home, "history.jsonl") }
+
+// loadHistory reads what was typed in earlier sessions. stored tells that the file
+// may be written again: one that cannot be read is left as it is.
+func loadHistory(home string) (h *tuiinput.History, stored bool) {
+	h = tuiinput.NewHistory()
+	if home == "" {
+		return h, false
+	}
+	data, err := os.ReadFile(historyFile(home))
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, true
+	}
+	if err != nil {
+		return h, false
+	}
+	return h, h.Load(bytes.NewReader(data)) == nil
+}
+
+func saveHistory(home string, h *tuiinput.History, stored bool) error {
+	if !stored || len(h.Entries()) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return fmt.Errorf("the history of prompts is not kept: %w", err)
+	}
+	f, err := renameio.NewPendingFile(historyFile(home), renameio.WithPermissions(0o600))
+	if err != nil {
+		return fmt.Errorf("the history of prompts is not kept: %w", err)
+	}
+	defer f.Cleanup()
+	if err := h.Save(f); err != nil {
+		return fmt.Errorf("the history of prompts is not kept: %w", err)
+	}
+	return f.CloseAtomicallyReplace()
+}
