@@ -70,14 +70,9 @@ func denied(details json.RawMessage) bool {
 
 // draw returns the widget tree of a call and its result; nil for none.
 func draw(ctx context.Context, r spec.Render, p agent.Presented) (json.RawMessage, error) {
-	var arguments, details any
-	if err := json.Unmarshal(p.Arguments, &arguments); err != nil {
-		return nil, err
-	}
+	arguments, details := any(p.Arguments), any(nil) // JSON is plain data
 	if len(p.Details) > 0 {
-		if err := json.Unmarshal(p.Details, &details); err != nil {
-			return nil, err
-		}
+		details = p.Details
 	}
 	call := map[string]any{"id": p.ID, "name": p.Name, "arguments": arguments}
 	result := map[string]any{

@@ -210,7 +210,7 @@ func (b batch) question(workspace string) *event.QuestionEvent {
 	}
 	slices.Sort(reasons)
 	return &event.QuestionEvent{
-		Kind: kindTrust, Summary: "trust " + strings.Join(names, ", ") + "?", Detail: q.Text(), Reasons: slices.Compact(reasons),
+		Kind: kindTrust, Summary: "trust " + strings.ReplaceAll(strings.Join(names, ", "), "/", " ") + "?", Detail: q.Text(), Reasons: slices.Compact(reasons),
 		Origin: "host", Options: []string{view.AnswerTrust, view.AnswerTrustEdits, view.AnswerNo}, Floor: true,
 	}
 }
