@@ -247,6 +247,9 @@ func (s *Session) replay(messages []chat.Message) {
 		for _, b := range m.Blocks {
 			if b.Kind == chat.Result {
 				s.tr.Finish(b.ID, transcript.Result{Content: b.Text, IsError: b.IsError, Details: b.Details})
+				if tree := presentedIn(b.Details); tree != nil {
+					s.present(b.ID, tree)
+				}
 			}
 		}
 	}

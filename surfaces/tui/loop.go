@@ -23,9 +23,6 @@ type areas struct {
 // spinTime is how often the spinner moves while something runs.
 const spinTime = 100 * time.Millisecond
 
-// tickTime is how often panels that want it are ticked.
-const tickTime = 250 * time.Millisecond
-
 // loop handles one event after the other until the session ends. It draws by the
 // pump and waits for nothing else.
 func (s *Session) loop(ctx context.Context) error {
@@ -38,9 +35,6 @@ func (s *Session) loop(ctx context.Context) error {
 	spin.Stop()
 	defer spin.Stop()
 	spinning := false
-	if s.panels != nil {
-		defer s.tick()()
-	}
 
 	events := make(chan tcell.Event, 256)
 	s.waiting = func() bool { return len(events) > 0 || s.screen.HasPendingEvent() }
@@ -83,6 +77,9 @@ func (s *Session) loop(ctx context.Context) error {
 		case <-due:
 		case <-spin.C:
 			s.work.step++
+			if s.panels != nil && s.panels.Busy() {
+				s.panels.Step()
+			}
 			s.redraw()
 		case sig := <-s.signals:
 			s.signal(sig)
@@ -107,7 +104,9 @@ func (s *Session) stop(err error) {
 // redraw asks for a frame.
 func (s *Session) redraw() { s.pump.ask(s.now()) }
 
-func (s *Session) busy() bool { return s.running != nil || s.shells > 0 || s.work.hint != "" }
+func (s *Session) busy() bool {
+	return s.running != nil || s.shells > 0 || s.work.hint != "" || s.panels != nil && s.panels.Busy()
+}
 
 // receive takes what came from elsewhere.
 func (s *Session) receive() {

@@ -2,11 +2,11 @@ package tui
 
 import (
 	"encoding/json"
-	"time"
 
 	"starling/bus/event"
 	"starling/bus/view"
 	"starling/surfaces"
+	"starling/surfaces/tui/input"
 	"starling/surfaces/tui/kit"
 	"starling/surfaces/tui/panel"
 	"starling/surfaces/tui/transcript"
@@ -30,23 +30,54 @@ func (s *Session) PanelOptions() surfaces.Options {
 // SetPanels gives the session its panels, before Run.
 func (s *Session) SetPanels(h *surfaces.Host) { s.source.Host = h }
 
-// tick keeps panels that want it ticking, beside the loop; the returned function ends
-// it.
-func (s *Session) tick() (stop func()) {
-	end := make(chan struct{})
-	go func() {
-		t := time.NewTicker(tickTime)
-		defer t.Stop()
-		for {
-			select {
-			case <-t.C:
-				s.source.Tick()
-			case <-end:
-				return
-			}
+// Queued takes a text like a line the person typed: it runs when nothing else does.
+// from is the plugin, "" for a command of the person's. The error is always nil.
+func (s *Session) Queued(_, text string) error {
+	s.in.do(func() {
+		switch {
+		case s.running == nil:
+			s.prompt(input.Entry{Text: text})
+		case s.lines != nil:
+			s.lines.queue = append(s.lines.queue, text)
+		default:
+			s.editor.Queue().Push(input.Entry{Text: text})
 		}
-	}()
-	return func() { close(end) }
+	})
+	return nil
+}
+
+// Presented shows the widget tree a plugin draws of a call, as JSON, below it.
+func (s *Session) Presented(call string, tree json.RawMessage) {
+	n := new(surfaces.Node)
+	if err := n.UnmarshalJSON(tree); err != nil {
+		s.Notice(view.Notice{Text: "the drawing of a call: " + err.Error(), Warn: true})
+		return
+	}
+	s.in.do(func() { s.present(call, n) })
+}
+
+func (s *Session) present(call string, tree *surfaces.Node) {
+	if s.lines == nil {
+		s.tr.Render(call, s.treeRows(tree))
+		return
+	}
+	s.print(s.treeRows(tree))
+}
+
+// presentedIn returns the drawing that stands in the details of a result; nil for
+// none.
+func presentedIn(details json.RawMessage) *surfaces.Node {
+	var d struct {
+		View json.RawMessage `json:"view"`
+	}
+	if len(details) == 0 || json.Unmarshal(details, &d) != nil || len(d.View) == 0 {
+		return nil
+	}
+	n := new(surfaces.Node)
+	if n.UnmarshalJSON(d.View) != nil {
+		return nil // of another version
+	}
+	return n
 }
 
 func (s *Session) onQuestion(e *event.QuestionEvent) {

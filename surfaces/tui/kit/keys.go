@@ -22,6 +22,9 @@ func Code(ev *tcell.EventKey) (code string, mods []string) {
 		}
 	case names[key] != "":
 		code = names[key]
+		if key == tcell.KeyBacktab || key == tcell.KeyTab && mask&tcell.ModShift != 0 {
+			code, mask = "backtab", mask&^tcell.ModShift // some terminals say the shift, some do not
+		}
 		if key == tcell.KeyEnter && mask&tcell.ModCtrl != 0 && mask&tcell.ModAlt != 0 {
 			mask &^= tcell.ModCtrl // Alt-Enter of old terminals: Escape, then Ctrl-M
 		}

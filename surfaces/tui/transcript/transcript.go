@@ -240,7 +240,7 @@ func (t *Transcript) Show(id string) {
 func (t *Transcript) Render(id string, draw func(l Look) []Row) {
 	if e := t.calls[id]; e != nil {
 		c := e.block.(*Call)
-		c.views = append(c.views, draw)
+		c.views = []func(l Look) []Row{draw} // the newest drawing is the one that holds
 		t.touch(e)
 		return
 	}
