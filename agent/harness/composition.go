@@ -121,6 +121,11 @@ func (s *source) read() (composition, error) {
 			c.skipped++
 		}
 	}
+	for _, u := range units {
+		if u.name == trust.UnitText && u.verdict != trust.Approved {
+			c.notices = append(c.notices, "the commands of this workspace (.starling/commands) are left out: not approved; starling plugin trust asks about them")
+		}
+	}
 	c.faults = append(append(c.faults, c.settings.Errors...), faults...)
 	for _, f := range joined.Files {
 		pl := s.load(files, f)

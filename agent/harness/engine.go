@@ -83,7 +83,7 @@ type Engine struct {
 func New(ctx context.Context, o Options) (*Engine, error) {
 	o = o.withDefaults()
 	store, storeErr := trust.Open(o.Home, o.Now)
-	src := &source{options: o, store: store}
+	src := &source{options: o, store: store, edits: setOf(o.EditUnits)}
 	found, err := src.read()
 	if err != nil {
 		return nil, err
@@ -118,6 +118,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.tellAbout(ctx, found)
 	e.watch = newWatching(e)
 	if o.Host == "terminal" {
+		e.greet(ctx) // somebody looks on already
 		e.beginTicks()
 	}
 	return e, nil
@@ -384,7 +385,9 @@ func (e *Engine) Plugins() []view.Plugin {
 	var rows []view.Plugin
 	for _, row := range e.runtime.Roster().Rows {
 		if row.Origin != "host" {
-			rows = append(rows, rowOf(row))
+			v := rowOf(row)
+			v.Cost = e.models.costOf(row.Name)
+			rows = append(rows, v)
 		}
 	}
 	return rows

@@ -33,6 +33,9 @@ type Options struct {
 	// TrustEdits loads edits of files that were running, also while a run is
 	// alive.
 	TrustEdits bool
+	// EditUnits are units of the workspace whose edits a person trusts in this
+	// engine, as they answered before it began; see Workspace.Units.
+	EditUnits []string
 	// Model is a name, demo or script:FILE; "" is the first of models.json, else
 	// that of a known key variable, else the built-in demo.
 	Model string

@@ -78,11 +78,25 @@ func (e *Engine) trustsEdits(old *mounted, next *plugin) bool {
 	return false
 }
 
-// startedWith marks what the start has asked about.
+// startedWith marks what the start has asked about, and whose edits the person
+// trusts since.
 func (e *Engine) startedWith(found composition) {
+	e.live.mu.Lock()
+	defer e.live.mu.Unlock()
 	for _, u := range found.units {
 		e.asks.new(u)
+		if u.plugin != nil && e.source.edits[u.name] {
+			e.live.edits[key(u.plugin.file)] = true
+		}
 	}
+}
+
+func setOf(names []string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
 }
 
 // batch is what one question is about.

@@ -249,3 +249,36 @@ func TestTrustLiveSettings(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 }
+
+// Who trusts edits before the session begins is not asked about them.
+func TestTrustEditsFromTheStart(t *testing.T) {
+	p := newPlace(t)
+	p.write(plugged, command("one"))
+	p.approve()
+	p.options.EditUnits = []string{"plugin/w"}
+	e, h := p.atTerminal(nobody)
+	p.write(plugged, command("two"))
+	p.eventually("the edit", func() bool { return says(p, e) == "two" })
+	if q := h.trustQuestions(); len(q) != 0 {
+		t.Errorf("%+v", q)
+	}
+}
+
+// Commands of the workspace that changed ask as its plugins do.
+func TestTrustLiveCommands(t *testing.T) {
+	p := newPlace(t)
+	p.write("ws/.starling/commands/ship.md", "Ship it.")
+	p.approve()
+	e, h := p.atTerminal(trusting("version"))
+	if got := e.Commands(); len(got) != 1 || got[0].Description != "Ship it." {
+		t.Fatalf("%+v\n%s", got, p.said())
+	}
+	p.write("ws/.starling/commands/ship.md", "Sink it.")
+	p.eventually("the new text", func() bool {
+		got := e.Commands()
+		return len(got) == 1 && got[0].Description == "Sink it."
+	})
+	if q := h.trustQuestions(); len(q) != 1 || !strings.Contains(q[0].Detail, "+Sink it.") {
+		t.Errorf("%+v", q)
+	}
+}

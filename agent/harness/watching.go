@@ -11,6 +11,7 @@ import (
 	"starling/bus/event"
 	"starling/bus/view"
 	"starling/script/watch"
+	"starling/trust"
 )
 
 // watchAfter is how long an engine lives before it watches: a run that is over
@@ -125,6 +126,13 @@ func (o Options) compositionFiles() []string {
 // they load, plugins.json and settings files.
 func (e *Engine) watchedFiles() []string {
 	files := e.options.compositionFiles()
+	for _, u := range e.current.Load().units {
+		for _, name := range u.bundle.Names() {
+			if u.name == trust.UnitText {
+				files = append(files, filepath.Join(filepath.Dir(u.path), filepath.FromSlash(name)))
+			}
+		}
+	}
 	for _, pl := range e.current.Load().plugins {
 		files = append(files, pl.file.Path)
 		if pl.file.Dir != "" {

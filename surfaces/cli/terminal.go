@@ -37,7 +37,7 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	if err != nil {
 		return exit{headless.ExitUsage, err}
 	}
-	if err := askTrust(ctx, c, p); err != nil {
+	if o.EditUnits, err = askTrust(ctx, c, p); err != nil {
 		return err
 	}
 	o.Host, o.Notify, o.Component = "terminal", screen.Notice, screen.Component
@@ -70,29 +70,36 @@ func files(p Process) (in, out *os.File, ok bool) {
 	return in, out, okIn && okOut
 }
 
-// askTrust asks about what the workspace brings, before the screen starts.
-func askTrust(ctx context.Context, c *ucli.Context, p Process) error {
+// askTrust asks about what the workspace brings, before the screen starts. It returns
+// the units whose edits are trusted in this session.
+func askTrust(ctx context.Context, c *ucli.Context, p Process) (edits []string, err error) {
 	if c.Bool("no-plugins") || c.Bool("trust-plugins") || c.IsSet("trust-digest") || !isTerminal(p.Stdin) {
-		return nil
+		return nil, nil
 	}
 	w, err := openWorkspace(p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	open := func(u harness.Unit) bool { return u.Verdict != trust.Approved && u.Verdict != trust.Refused }
 	if !slices.ContainsFunc(w.Units(), open) {
-		return nil // a refusal of exactly these bytes is an answer too
+		return nil, nil // a refusal of exactly these bytes is an answer too
 	}
 	answer, err := w.Ask(ctx, p.Stdin, p.Stdout, true)
 	switch {
 	case ctx.Err() != nil:
-		return exit{headless.ExitInterrupted, errors.New("the question was interrupted; nothing is stored")}
+		return nil, exit{headless.ExitInterrupted, errors.New("the question was interrupted; nothing is stored")}
 	case err != nil:
-		return exit{headless.ExitFailed, err}
+		return nil, exit{headless.ExitFailed, err}
 	case answer == trust.TrustNot:
-		return say(p.Stdout, "not trusted: nothing of it runs; /trust asks again")
+		return nil, say(p.Stdout, "not trusted: nothing of it runs; /trust asks again")
+	case answer == trust.TrustEdits:
+		for _, u := range w.Units() {
+			if u.Verdict != trust.Approved {
+				edits = append(edits, u.Name)
+			}
+		}
 	}
-	return nil
+	return edits, nil
 }
 
 // historyFile is what was typed, in the home, for the person alone.
