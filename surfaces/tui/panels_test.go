@@ -1,0 +1,163 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"starling/bus"
+	"starling/bus/event"
+	"starling/bus/spec"
+	"starling/surfaces"
+)
+
+// withPanels is a lab whose session shows the surfaces of a registry.
+func withPanels(t *testing.T, w, h int) (*lab, func(plugin, name string, place map[string]any, r spec.Surface)) {
+	t.Helper()
+	store := bus.NewStore()
+	reg := spec.NewRegistries(store).Surfaces
+	var host *surfaces.Host
+	l := newLabWith(t, w, h, &engine{}, Options{Forget: true, Theme: "dark", Env: func(k string) string {
+		return map[string]string{"LANG": "C.UTF-8"}[k]
+	}}, func(s *Session) {
+		o := s.PanelOptions()
+		o.Surfaces = reg
+		host = surfaces.New(o)
+		s.SetPanels(host)
+	})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := host.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return l, func(plugin, name string, place map[string]any, r spec.Surface) {
+		t.Helper()
+		r.Name, r.Placement = name, place
+		add, _ := reg.Slot().Put(bus.At(bus.ClassHome, 0, plugin), bus.Owner{UID: 1, Name: plugin}, r)
+		store.Commit(add)
+		host.Sync()
+	}
+}
+
+// shows is a surface that always shows one tree.
+func shows(tree any) spec.Surface {
+	return spec.Surface{View: func(context.Context, any, map[string]any) (any, error) { return tree, nil }}
+}
+
+var right = map[string]any{"kind": "side", "side": "right"}
+
+func texts(lines ...string) map[string]any {
+	var children []any
+	for _, l := range lines {
+		children = append(children, map[string]any{"type": "text", "text": l})
+	}
+	return map[string]any{"type": "rows", "children": children}
+}
+
+func TestPanelScreens(t *testing.T) {
+	for _, size := range sizes {
+		name := fmt.Sprintf("panels-%dx%d", size[0], size[1])
+		t.Run(name, func(t *testing.T) {
+			l, show := withPanels(t, size[0], size[1])
+			l.in(func() { story(l.s) })
+			show("todos", "todos", right, shows(texts("✓ read the handler", "▸ write the limiter", "  tests")))
+			show("tests", "tests", right, shows(map[string]any{"type": "rows", "children": []any{
+				map[string]any{"type": "progress", "value": 0.8, "label": "41/52"}, map[string]any{"type": "text", "text": "✗ TestLogin/ipv6"},
+			}}))
+			show("clock", "clock", map[string]any{"kind": "status"}, spec.Surface{View: func(context.Context, any, map[string]any) (any, error) { return "12:30", nil }})
+			l.until("the panels are there", func() bool {
+				open := 0
+				for _, p := range l.s.source.Panels() {
+					if p.Open() {
+						open++
+					}
+				}
+				return open == 3
+			})
+			l.typed("and log the refused addresses")
+			l.text() // sizes go out with the first frame
+			l.until("settled", func() bool { return l.s.source.Settle(context.Background()) == nil })
+			l.golden(name)
+		})
+	}
+}
+
+// F6 goes round, Esc comes back and stops nothing, a question takes the keys from a
+// dialog of a plugin and covers it.
+func TestPanelFocus(t *testing.T) {
+	l, show := withPanels(t, 100, 30)
+	var keys atomic.Int32
+	r := shows(texts("one panel"))
+	r.Update = func(_ context.Context, _ *spec.Model, msg map[string]any) ([]spec.Ask, error) {
+		if msg["kind"] == surfaces.KeyMessage {
+			keys.Add(1)
+		}
+		return nil, nil
+	}
+	show("side", "side", right, r)
+	l.sees("one panel")
+	l.key(tcell.KeyF6, 0, 0)
+	l.until("the panel has the keys", l.s.panelFocus)
+	l.key(tcell.KeyRune, 'x', 0)
+	l.until("a key came", func() bool { return keys.Load() == 1 })
+	l.key(tcell.KeyEscape, 0, 0)
+	l.until("the input has them", func() bool { return !l.s.panelFocus() })
+	draft := ""
+	l.in(func() { draft = l.s.editor.Text() })
+	if draft != "" {
+		t.Errorf("the key came to the prompt too: %q", draft)
+	}
+	dialog := shows(texts("allow bash? y yes"))
+	show("liar", "liar", map[string]any{"kind": "overlay", "width": 40, "height": 3}, dialog)
+	l.sees("allow bash? y yes")
+	if got := l.text(); !strings.Contains(got, "liar") {
+		t.Errorf("the dialog does not name its plugin:\n%s", got)
+	}
+	l.s.onQuestion(&event.QuestionEvent{ID: "q", Kind: "permission", Tool: "bash", Summary: "bash: make", Detail: "make", Options: []string{"yes", "no"}})
+	l.until("the question is open", func() bool { return !l.s.asking.Done() })
+	if got := l.text(); strings.Contains(got, "allow bash? y yes") || l.s.panelFocus() {
+		t.Errorf("a dialog beside a question:\n%s", got)
+	}
+}
+
+// A view that does not end, an update that fails and a malformed tree harm nothing but
+// their panels.
+func TestBadPanels(t *testing.T) {
+	l, show := withPanels(t, 100, 30)
+	free := make(chan struct{})
+	t.Cleanup(func() { close(free) })
+	show("loops", "loops", right, spec.Surface{
+		View: func(context.Context, any, map[string]any) (any, error) {
+			<-free
+			return nil, nil
+		},
+		Update: func(context.Context, *spec.Model, map[string]any) ([]spec.Ask, error) { return nil, nil },
+	})
+	show("lost", "lost", right, shows(map[string]any{"type": "lst"}))
+	show("fails", "fails", right, spec.Surface{
+		View: func(context.Context, any, map[string]any) (any, error) { return texts("it fails later"), nil },
+		Update: func(context.Context, *spec.Model, map[string]any) ([]spec.Ask, error) {
+			return nil, fmt.Errorf("update broke")
+		},
+	})
+	show("good", "good", right, shows(texts("I am well")))
+	l.sees("I am well")
+	l.sees(`widget type "lst"; did you mean`)
+	for range 3 {
+		l.key(tcell.KeyF6, 0, 0)
+	}
+	l.until("a panel has the keys", l.s.panelFocus)
+	l.key(tcell.KeyRune, 'x', 0)
+	l.key(tcell.KeyEscape, 0, 0)
+	l.until("the input has them", func() bool { return !l.s.panelFocus() })
+	l.typed("still alive")
+	l.sees("still alive")
+	l.sees("update broke")
+}
