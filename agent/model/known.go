@@ -53,6 +53,18 @@ func Named(name string, env func(string) string) (Model, bool) {
 	return Model{}, false
 }
 
+// MissingKey returns the variable that lacks for a name PROVIDER/ID of a known
+// provider; "" when none does, or the provider is not known.
+func MissingKey(name string, env func(string) string) string {
+	provider, id, _ := strings.Cut(name, "/")
+	for _, k := range knownProviders {
+		if id != "" && k.provider == provider && strings.TrimSpace(env(k.variable)) == "" {
+			return k.variable
+		}
+	}
+	return ""
+}
+
 func (k known) modelOf(id string, env func(string) string) Model {
 	m := Model{
 		ID: id, Provider: k.provider, API: OpenAICompletions, BaseURL: k.baseURL, KeyEnv: k.variable,

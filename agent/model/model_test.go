@@ -176,6 +176,11 @@ func TestFromEnvironment(t *testing.T) {
 			t.Errorf("%s: got %+v", name, m)
 		}
 	}
+	for name, want := range map[string]string{"openai/x": "OPENAI_API_KEY", "openrouter/x": "", "openai/": "", "openai": "", "acme/x": ""} {
+		if got := model.MissingKey(name, env("OPENROUTER_API_KEY=x")); got != want {
+			t.Errorf("%s lacks %q, want %q", name, got, want)
+		}
+	}
 }
 
 func TestKeys(t *testing.T) {

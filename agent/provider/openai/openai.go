@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -57,6 +58,9 @@ func New(m model.Model, key func(ctx context.Context) (string, error), o Options
 	}
 	if m.ID == "" || m.BaseURL == "" {
 		return nil, fmt.Errorf("model %q: it has no id or no base_url", m.FullName())
+	}
+	if u, err := url.Parse(m.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("model %s: the address of its server is none such as https://api.example.com/v1", m.FullName())
 	}
 	if key == nil {
 		key = func(context.Context) (string, error) { return "", nil }

@@ -368,7 +368,7 @@ func TestKeyFaults(t *testing.T) {
 	if !errors.As(r.Err(), &f) || f.Kind != provider.Auth || f.Message != "model m: the key is missing: set A_KEY" {
 		t.Errorf("got %v", r.Err())
 	}
-	for _, m := range []model.Model{{ID: "m"}, {BaseURL: "http://x"}, {ID: "m", BaseURL: "http://x", API: model.Gemini}} {
+	for _, m := range []model.Model{{ID: "m"}, {BaseURL: "http://x"}, {ID: "m", BaseURL: "nonsense"}, {ID: "m", BaseURL: "ftp://x"}, {ID: "m", BaseURL: "http://x", API: model.Gemini}} {
 		if _, err := openai.New(m, nil, openai.Options{}); err == nil {
 			t.Errorf("%+v was taken", m)
 		}

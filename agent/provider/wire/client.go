@@ -211,6 +211,10 @@ func broken(ctx context.Context, host string, hide Mask, err error) error {
 		err = u.Err // without the address: it is long, and may hold a key
 	}
 	var timeout net.Error
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "proxyconnect" {
+		return failure(provider.Network, fmt.Sprintf("the proxy on the way to the model server %s cannot be reached: %s; check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY", host, hide.Text(op.Err.Error())), nil)
+	}
 	switch {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return failure(provider.Timeout, fmt.Sprintf("connecting to the model server %s took too long", host), nil)

@@ -362,3 +362,16 @@ func TestAddressFaults(t *testing.T) {
 		}
 	}
 }
+
+// A proxy that is not there is not taken for the model server.
+func TestProxyThatIsNotThere(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for _, address := range []string{"http://model.invalid/v1", "https://model.invalid/v1"} {
+		client := wire.NewClient(env("ALL_PROXY="+gone.URL), wire.Limits{})
+		_, err := post(t, client, address, wire.Mask{})
+		if f := asFailure(t, err); f.Kind != provider.Network || !strings.Contains(f.Message, "proxy on the way to the model server model.invalid") || !strings.Contains(f.Message, "HTTPS_PROXY") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
