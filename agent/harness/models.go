@@ -46,6 +46,7 @@ type models struct {
 	mu     sync.Mutex
 	made   map[string]built // by the name they were asked for
 	choice choice
+	asked  map[string]float64 // US dollars, by the plugin that asked
 }
 
 // built is a model that answers.
@@ -57,7 +58,7 @@ type built struct {
 }
 
 func newModels(o Options, purse *agent.Purse) *models {
-	m := &models{options: o, purse: purse, made: map[string]built{}, mask: &session.Masker{}}
+	m := &models{options: o, purse: purse, made: map[string]built{}, asked: map[string]float64{}, mask: &session.Masker{}}
 	if o.Home != "" {
 		m.known, m.faults = model.ReadFile(filepath.Join(o.Home, "models.json"))
 	}
@@ -245,7 +246,7 @@ func (m *models) List() []bind.ModelInfo {
 }
 
 // Ask answers one question of a plugin, out of the session's purse.
-func (m *models) Ask(ctx context.Context, _ string, q bind.Question) bind.Reply {
+func (m *models) Ask(ctx context.Context, plugin string, q bind.Question) bind.Reply {
 	if _, why := m.purse.Over(); why != "" {
 		return bind.Reply{Err: errors.New(why), Stop: chat.StopError}
 	}
@@ -267,11 +268,21 @@ func (m *models) Ask(ctx context.Context, _ string, q bind.Question) bind.Reply 
 		r.Usage = *message.Usage
 	}
 	m.purse.Spend(r.Usage)
+	m.mu.Lock()
+	m.asked[plugin] += r.Usage.Cost
+	m.mu.Unlock()
 	if ctx.Err() != nil && errors.Is(r.Err, provider.ErrCut) {
 		// The provider said nothing more since it was told to stop.
 		r.Err, r.Stop = context.Cause(ctx), chat.StopAborted
 	}
 	return r
+}
+
+// costOf is what a plugin's questions cost so far, in US dollars.
+func (m *models) costOf(plugin string) float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.asked[plugin]
 }
 
 // Models lists what can be named with --model, for people.

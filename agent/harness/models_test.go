@@ -187,6 +187,11 @@ def apply(ctx):
 	if err != nil || !strings.Contains(r.Lines[0], "[None, ") || !strings.Contains(r.Lines[0], "reached its limit of $0.0003") {
 		t.Errorf("%v %v", r, err)
 	}
+	for _, row := range e.Plugins() {
+		if got := fmt.Sprintf("%.5f", row.Cost); row.Name == "asker" && got != "0.00012" {
+			t.Errorf("the plugin is said to have cost %s", got)
+		}
+	}
 	if o := p.prompt(e, "more"); o.Stop != "limit" {
 		t.Errorf("over the cap: %+v", o)
 	}
