@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"starling/bus/chat"
@@ -50,8 +49,7 @@ func (s *Session) asked() asked {
 
 // command runs "/NAME ARGS".
 func (s *Session) command(text string) {
-	name, args, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
-	args = strings.TrimSpace(args)
+	name, args, _ := command.Split(text)
 	s.reply(func(a command.Session) command.Reply { return command.Run(s.ctx, a, name, args) })
 }
 

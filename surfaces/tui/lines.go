@@ -230,11 +230,12 @@ func (l *lines) line(text string) {
 		return
 	}
 	trimmed := strings.TrimSpace(text)
+	_, _, isCommand := command.Split(trimmed)
 	switch {
 	case trimmed == "":
 	case strings.HasPrefix(trimmed, "!"):
 		l.s.shell(trimmed)
-	case strings.HasPrefix(trimmed, "/"):
+	case isCommand:
 		l.s.command(trimmed)
 	case l.s.running != nil:
 		l.queue = append(l.queue, text)

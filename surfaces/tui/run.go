@@ -26,10 +26,11 @@ func (s *Session) pending() bool {
 func (s *Session) send(e input.Entry) {
 	s.tr.End()
 	text := strings.TrimSpace(e.Text)
+	_, _, isCommand := command.Split(text)
 	switch {
 	case strings.HasPrefix(text, "!"):
 		s.shell(text)
-	case strings.HasPrefix(text, "/") && len(e.Attached) == 0:
+	case isCommand && len(e.Attached) == 0:
 		s.command(text)
 	case s.running != nil:
 		s.editor.Queue().Push(e)
