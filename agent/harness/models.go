@@ -163,6 +163,9 @@ func (m *models) find(name string) (model.Model, error) {
 	if known, ok := model.Named(name, m.env); ok {
 		return known, nil
 	}
+	if variable := model.MissingKey(name, m.env); variable != "" {
+		return model.Model{}, fmt.Errorf("model %q: set %s to its key, or name the model in models.json (docs/models.md)", name, variable)
+	}
 	return model.Model{}, fmt.Errorf("%w (there are also demo and script:FILE)", err)
 }
 

@@ -232,7 +232,7 @@ def apply(ctx):
 func TestModelNames(t *testing.T) {
 	p := newPlace(t)
 	p.useServer(serve(t, func(int, string) (int, string) { return 200, say("x") }))
-	for name, want := range map[string]string{"smal": "", "nothing": "small", "script:nowhere": "scenario file"} {
+	for name, want := range map[string]string{"smal": "", "nothing": "small", "openai/gpt-x": "set OPENAI_API_KEY", "script:nowhere": "scenario file"} {
 		p.options.Model = name
 		e, err := harness.New(t.Context(), p.options)
 		if err == nil {
