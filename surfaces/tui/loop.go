@@ -160,6 +160,7 @@ func (s *Session) draw() {
 	}
 	width, height := s.screen.Size()
 	s.screen.HideCursor()
+	s.screen.Clear()
 	if width > 0 && height > 0 {
 		s.place(kit.Rect{W: width, H: height})
 		s.paint()

@@ -6,15 +6,14 @@ import (
 	"starling/surfaces/tui/kit"
 )
 
-// Draw paints the visible rows.
+// Draw paints the visible rows. The room is blank before: the program clears the screen
+// for each frame, which is much cheaper than a cell at a time.
 func (t *Transcript) Draw(screen tcell.Screen) {
 	x, y, width, height := t.GetInnerRect()
 	t.visible = t.visible[:0]
 	if width <= 0 || height <= 0 {
 		return
 	}
-	plain := t.theme.Style(0)
-	kit.Fill(screen, kit.Rect{X: x, Y: y, W: width, H: height}, " ", plain)
 	t.frame++
 	if width != t.look.Width {
 		t.sel = selection{}

@@ -42,6 +42,7 @@ func (l *lab) resize(w, h int) {
 
 // rows draws and returns what is on the screen.
 func (l *lab) rows() []string {
+	l.screen.Clear()
 	l.Draw(l.screen)
 	w, h := l.screen.Size()
 	out := make([]string, h)
@@ -384,6 +385,7 @@ func BenchmarkFrame(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				l.Write("x ", false)
+				l.screen.Clear()
 				l.Draw(l.screen)
 			}
 		})
