@@ -46,8 +46,13 @@ func System() Process {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	context.AfterFunc(ctx, stop)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, ends...)
+	go func() {
+		cancel(signalled{<-caught})
+		signal.Stop(caught)
+	}()
 	cwd, err := os.Getwd()
 	if err != nil {
 		cwd = "."
@@ -58,6 +63,11 @@ func System() Process {
 		LookupEnv: os.LookupEnv, Environ: os.Environ(), Cwd: cwd, UserHome: home, Context: ctx,
 	}
 }
+
+// signalled is the cause of a context that a signal ended.
+type signalled struct{ os.Signal }
+
+func (s signalled) Error() string { return s.String() }
 
 // Home is starling's own folder: STARLING_HOME, else .starling in the person's
 // home folder, else none.

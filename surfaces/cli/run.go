@@ -125,7 +125,7 @@ func promptOf(ctx context.Context, c *ucli.Context, free bool, p Process) (headl
 		input, err := readInput(ctx, p)
 		return headless.Prompt{Text: text, Input: input}, err
 	case text == "":
-		return headless.Prompt{}, usage("give a prompt, as in: starling \"what does main.go do?\" (this version runs headless only; --stdin reads it from stdin)")
+		return headless.Prompt{}, usage("give a prompt, as in: starling \"what does main.go do?\" (without one a session begins in the terminal; --stdin reads it from stdin)")
 	}
 	return headless.Prompt{Text: text}, nil
 }

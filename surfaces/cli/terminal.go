@@ -31,6 +31,10 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	if !ok {
 		return usage("%w", tui.ErrNoTerminal)
 	}
+	// Also as lines: what comes out of a pipe answers no question.
+	if err := tui.CheckTerminal(in, out); err != nil {
+		return usage("%w", err)
+	}
 	lookup := func(name string) string { v, _ := p.LookupEnv(name); return v }
 	history, stored := loadHistory(p.Home())
 	screen, err := tui.New(tui.Options{In: in, Out: out, Env: lookup, Plain: c.Bool("plain"), History: history})
@@ -50,16 +54,34 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 		return exit{headless.ExitUsage, err}
 	}
 	screen.SetPanels(engine.Panels())
-	ran := screen.Run(ctx, engine)
+	live, leave := seated(ctx)
+	ran := screen.Run(live, engine)
+	code := headless.ExitFailed
+	if by := (*tui.Signalled)(nil); live.Err() != nil || errors.As(ran, &by) {
+		code, ran = headless.ExitInterrupted, nil
+	}
+	leave()
 	closed := engine.Close(context.WithoutCancel(ctx))
 	kept := saveHistory(p.Home(), history, stored)
 	switch {
-	case ran != nil:
-		return exit{headless.ExitFailed, errors.Join(ran, closed, kept)}
-	case closed != nil || kept != nil:
-		return exit{headless.ExitFailed, errors.Join(closed, kept)}
+	case ran != nil, closed != nil, kept != nil, code == headless.ExitInterrupted:
+		return exit{code, errors.Join(ran, closed, kept)}
 	}
 	return nil
+}
+
+// seated is the context of a session: it ends as ctx does, but not by an interrupt.
+// That is a key of the person, and the session knows what it means.
+func seated(ctx context.Context) (live context.Context, leave func()) {
+	live, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		cause := context.Cause(ctx)
+		if by := (signalled{}); errors.As(cause, &by) && by.Signal == os.Interrupt {
+			return
+		}
+		end(cause)
+	})
+	return live, func() { stop(); end(nil) }
 }
 
 // files are stdin and stdout of the process where they are files; a terminal is
