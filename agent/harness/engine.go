@@ -335,7 +335,7 @@ func (e *Engine) Prompt(ctx context.Context, text string) view.Outcome {
 			break
 		}
 		e.say(ctx, view.Notice{From: next.plugin, Text: "prompt: " + next.text})
-		o = e.agent.Run(ctx, next.text)
+		o = after(o, e.agent.Run(ctx, next.text))
 	}
 	for _, dropped := range e.queue.drop() {
 		e.say(ctx, view.Notice{From: dropped.plugin, Text: "its prompt was not run: " + dropped.text, Warn: true})
@@ -350,6 +350,21 @@ func (e *Engine) Prompt(ctx context.Context, text string) view.Outcome {
 	return e.outcome(o)
 }
 
+// after is the outcome of two runs of one prompt: the second says how it ended,
+// both say what was answered and what it cost.
+func after(first, second agent.Outcome) agent.Outcome {
+	if first.Text != "" && second.Text != "" {
+		second.Text = first.Text + "\n\n" + second.Text
+	} else if second.Text == "" {
+		second.Text = first.Text
+	}
+	second.Turns += first.Turns
+	second.Denied += first.Denied
+	second.Usage = first.Usage.Add(second.Usage)
+	second.Took += first.Took
+	return second
+}
+
 // SessionID is what Options.Resume takes; empty when nothing is recorded.
 func (e *Engine) SessionID() string {
 	info, _ := e.record.info()
@@ -360,7 +375,9 @@ func (e *Engine) outcome(o agent.Outcome) view.Outcome {
 	v := view.Outcome{
 		Stop: string(o.Stop), Why: o.StopWhy, Text: o.Text, Turns: o.Turns, Usage: o.Usage, Denied: o.Denied,
 	}
-	v.Session = e.SessionID()
+	if len(e.agent.Transcript()) > 0 { // of a first prompt that was rejected there is no file
+		v.Session = e.SessionID()
+	}
 	if err := e.record.unsaved(); err != nil {
 		v.Unsaved = err.Error()
 	}

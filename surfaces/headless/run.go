@@ -53,8 +53,8 @@ func (p *Printer) Run(ctx context.Context, d Driver, prompt Prompt) int {
 	p.mu.Lock()
 	r := &p.result
 	r.Stop, r.Why, r.Text, r.Turns, r.Usage, r.Unsaved = o.Stop, o.Why, o.Text, o.Turns, o.Usage, o.Unsaved
-	if o.Unsaved != "" {
-		r.Session = "" // nobody shall go on with half of it unawares
+	if o.Unsaved != "" || o.Stop == "rejected" && o.Session == "" {
+		r.Session = "" // nobody shall go on with half of it unawares, or with none
 	}
 	p.mu.Unlock()
 	p.describe(d)
