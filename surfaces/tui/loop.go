@@ -113,6 +113,7 @@ func (s *Session) receive() {
 	items := s.in.take()
 	for _, it := range items {
 		if it.f != nil {
+			s.redraw()
 			it.f()
 			continue
 		}
@@ -125,7 +126,7 @@ func (s *Session) receive() {
 		}
 	}
 	if len(items) > 0 {
-		s.redraw()
+		s.pump.askCalm(s.now())
 	}
 }
 

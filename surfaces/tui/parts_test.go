@@ -101,6 +101,17 @@ func TestPump(t *testing.T) {
 	if !p.dirty {
 		t.Error("a frame that was asked for is forgotten")
 	}
+	t1 := t0.Add(3 * time.Second)
+	p.done(t1)
+	p.askCalm(t1)
+	if got := p.wait(t1, false); got != calmTime {
+		t.Errorf("text that streams waits %v", got)
+	}
+	p.ask(t1)
+	p.askCalm(t1)
+	if got := p.wait(t1, false); got != frameTime {
+		t.Errorf("a key behind it waits %v", got)
+	}
 }
 
 func TestStatusLines(t *testing.T) {

@@ -7,8 +7,6 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 	"golang.org/x/term"
-
-	"starling/surfaces/tui/kit"
 )
 
 // ErrNoTerminal is returned where standard input or output is no terminal, before
@@ -68,7 +66,3 @@ func themeName(want string, env func(string) string) (name string, ask bool) {
 	}
 	return "dark", true
 }
-
-// theme returns the theme by name; an unknown one is an error that lists those there
-// are.
-func theme(name string) (*kit.Theme, error) { return kit.NewTheme(name) }

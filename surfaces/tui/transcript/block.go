@@ -118,7 +118,6 @@ type prose struct {
 	open     bool   // more may come
 	text     string // once it is not open
 	stream   *markdown.Stream
-	width    int
 	ascii    bool
 
 	size  int
