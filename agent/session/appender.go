@@ -26,8 +26,7 @@ type UnsavedError struct {
 }
 
 func (e *UnsavedError) Error() string {
-	return fmt.Sprintf("session file %s: %d entries are not saved: %v; they are kept in memory and written when that is mended",
-		e.Path, e.Entries, e.Err)
+	return fmt.Sprintf("session file %s: %d entries are not saved: %v", e.Path, e.Entries, e.Err)
 }
 
 func (e *UnsavedError) Unwrap() error { return e.Err }

@@ -25,7 +25,7 @@ func (e *LockedError) Error() string {
 	if who == "" {
 		who = "another process"
 	}
-	return fmt.Sprintf("session %s is in use by %s; wait for its end, read it, or fork it", e.ID, who)
+	return fmt.Sprintf("session %s is in use by %s; wait for its end, or begin another session", e.ID, who)
 }
 
 // Is makes errors.Is(err, ErrLocked) true.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -91,7 +92,8 @@ func (s *spending) within(plugin string, words trust.Words) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.paid[plugin] >= usd {
-		return fmt.Errorf("this plugin has spent the $%.2f that model:%.2f in uses gives it in a session", usd, usd)
+		most := strconv.FormatFloat(usd, 'f', -1, 64)
+		return fmt.Errorf("this plugin has spent the $%s that model:%s in uses gives it in a session", most, most)
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ def apply(ctx):
 		t.Fatal(err)
 	}
 	w.settle()
-	if _, err := w.run("go", `{"n":1}`); err == nil || !strings.Contains(err.Error(), "has spent the $1.00") {
+	if _, err := w.run("go", `{"n":1}`); err == nil || !strings.Contains(err.Error(), "has spent the $1 that model:1 in uses") {
 		t.Errorf("%v", err)
 	}
 }
