@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -366,7 +367,10 @@ func (pl plugin) component(binder *bind.Binder, config map[string]any) compose.C
 	if pl.prog != nil {
 		c = binder.Component(pl.prog, pl.file, bind.Settings{Config: config, Realms: pl.realms})
 	}
-	c.Version = string(pl.content)
+	c.Version, c.Path = string(pl.content), pl.file.Path
+	if pl.prog != nil {
+		c.Description = strings.Join(strings.Fields(pl.prog.Decl().Doc), " ")
+	}
 	if c.Broken == nil {
 		c.Broken = pl.err
 	}

@@ -121,7 +121,6 @@ func providing(c compose.Component, keys []string) compose.Component {
 
 func listed(row *compose.Row, pl plugin, emitted map[string]bool) view.Plugin {
 	v := rowOf(row)
-	v.Path = pl.file.Path
 	// Each fault is a line of its own.
 	var faults script.ErrorList
 	if errors.As(pl.err, &faults) && len(faults) > 1 && v.Reason == pl.err.Error() {
@@ -134,7 +133,6 @@ func listed(row *compose.Row, pl plugin, emitted map[string]bool) view.Plugin {
 		return v
 	}
 	d := pl.prog.Decl()
-	v.Description = strings.Join(strings.Fields(d.Doc), " ")
 	v.Inject, v.Provides, v.Emits, v.Uses = list(d.Inject), list(d.Provides), list(d.Emits), list(d.Uses)
 	v.Registrations = static(d)
 	v.Notes = append(v.Notes, notes(d, emitted)...)
@@ -157,7 +155,7 @@ func rowOf(row *compose.Row) view.Plugin {
 	v := view.Plugin{
 		Name: row.Name, Origin: row.Origin, Approval: approval, State: string(row.State), Reason: row.Reason,
 		Inject: list(row.Inject), Provides: list(row.Provides), Emits: list(row.Emits), Uses: list(row.Uses),
-		Registrations: list(row.Registrations),
+		Registrations: list(row.Registrations), Description: row.Description, Path: row.Path,
 	}
 	if row.Swap != "" {
 		v.Notes = append(v.Notes, row.Swap)

@@ -20,6 +20,8 @@ type Component struct {
 	Provides []string
 	Emits    []string
 	Uses     []string // capability words, for the roster
+	// Description and Path of the file it comes from, for the roster.
+	Description, Path string
 	// Isolate maps a key to a realm: "" is a private one, anything else is
 	// shared by name. Keys not in it live in the parent's (default) realm.
 	Isolate map[string]string
@@ -57,22 +59,24 @@ type ID uint64
 
 // Row is one mount as people see it.
 type Row struct {
-	ID            ID
-	Name          string
-	Origin        string
-	Position      bus.Position
-	Version       string
-	State         State
-	Reason        string // why it is not active; empty when it is
-	Swap          string // why a new version has not taken over yet; empty when none waits
-	Parent        ID     // 0: none
-	Loads         uint64 // how often it became active; 0: never yet
-	Inject        []string
-	Provides      []string
-	Emits         []string
-	Uses          []string
-	Missing       []string // required keys without an active provider in its realm
-	Registrations []string // labels of the undo list, in registration order
+	ID       ID
+	Name     string
+	Origin   string
+	Position bus.Position
+	Version  string
+	State    State
+	Reason   string // why it is not active; empty when it is
+	Swap     string // why a new version has not taken over yet; empty when none waits
+	Parent   ID     // 0: none
+	Loads    uint64 // how often it became active; 0: never yet
+	Inject   []string
+	Provides []string
+	Emits    []string
+	Uses     []string
+	// Description and Path of the file it comes from.
+	Description, Path string
+	Missing           []string // required keys without an active provider in its realm
+	Registrations     []string // labels of the undo list, in registration order
 }
 
 // Roster is an immutable picture of every mount, in static order. Unchanged rows

@@ -121,6 +121,7 @@ func (g *graph) row(m *mount) *Row {
 		ID: m.id, Name: m.c.Name, Origin: m.c.Origin, Position: m.c.Position, Version: m.c.Version,
 		State: m.state, Reason: g.reason(m), Loads: m.loads,
 		Inject: m.c.Inject, Provides: m.c.Provides, Emits: m.c.Emits, Uses: m.c.Uses,
+		Description: m.c.Description, Path: m.c.Path,
 	}
 	if m.parent != nil {
 		row.Parent = m.parent.id
