@@ -184,7 +184,7 @@ func day() *fake {
 			{Name: "guard", Origin: "home", Approval: "approved", State: "active", Path: "~/.starling/plugins/guard.star", Description: "Keeps the model away from the changelog.", Registrations: []string{"on agent/tool-call"}},
 			{Name: "second", Origin: "home", Approval: "approved", State: "active", Uses: []string{"model:0.50"}, Registrations: []string{"tool second_opinion"}, Cost: 0.0123},
 			{Name: "nag", Origin: "flag", Approval: "approved", State: "pending", Reason: "waiting for todos", Inject: []string{"todos"}},
-			{Name: "tests", Origin: "workspace", Approval: "approved", State: "active", Uses: []string{"exec"}, Registrations: []string{"surface tests", "on code/file-change"}},
+			{Name: "tests", Origin: "workspace", Approval: "approved", State: "active", Uses: []string{"exec"}, Registrations: []string{"instance", "locks", "surface tests", "on code/file-change", "tasks"}},
 			{Name: "broken", Origin: "workspace", Approval: "approved", State: "failed", Reason: "broken.star:7:3: undefined: tol; did you mean tool?", Notes: []string{"nothing announces x/y"}},
 			{Name: "fresh", Origin: "workspace", Approval: "not approved", State: "inactive", Reason: "not approved", Uses: []string{"fs.read:docs/**", "net:api.example.org"}},
 		},

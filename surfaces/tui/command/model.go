@@ -187,8 +187,8 @@ func Modes() []Mode {
 	return []Mode{
 		{"plan", "only what reads may run"},
 		{"ask", "reading runs, a change asks first"},
-		{"auto-edit", "edits in the workspace run too; commands that change something ask"},
-		{"yolo", "everything runs but what the safety floor asks about"},
+		{"auto-edit", "edits in the workspace run, commands ask"},
+		{"yolo", "all runs but what the safety floor asks"},
 	}
 }
 

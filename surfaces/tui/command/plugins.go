@@ -108,10 +108,22 @@ func doing(p view.Plugin) cell {
 	if p.State != active && p.Reason != "" {
 		return cell{text: p.Reason}
 	}
-	if len(p.Registrations) == 0 {
-		return dim(p.Description)
+	if r := registered(p); r != "" {
+		return cell{text: r}
 	}
-	return cell{text: strings.Join(p.Registrations, ", ")}
+	return dim(p.Description)
+}
+
+// registered lists what a plugin offers. Labels of one word are what the host itself
+// undoes with it.
+func registered(p view.Plugin) string {
+	var all []string
+	for _, label := range p.Registrations {
+		if strings.Contains(label, " ") {
+			all = append(all, label)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 func pluginView(s Session, name string) *View {
@@ -147,7 +159,7 @@ func pluginBody(s Session, name string) Body {
 	b.pair("waits for", strings.Join(p.Inject, ", "))
 	b.pair("provides", strings.Join(p.Provides, ", "))
 	b.pair("announces", strings.Join(p.Emits, ", "))
-	b.pair("registers", strings.Join(p.Registrations, ", "))
+	b.pair("registers", registered(p))
 	for _, n := range p.Notes {
 		b.styledPair("note", n, styleWarn)
 	}
