@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -309,6 +310,25 @@ func TestTerminal(t *testing.T) {
 		}
 		l.prompt("still here")
 		l.sees("You said: still here")
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+		l.restored()
+	})
+	t.Run("external editor", func(t *testing.T) {
+		script := filepath.Join(t.TempDir(), "editor")
+		if err := os.WriteFile(script, []byte("#!/bin/sh\nstty -a | grep -q ' icanon' && printf ' and more' >> \"$1\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		l := startPty(t, "show", "EDITOR="+script, "VISUAL=")
+		l.sees("sonnet")
+		l.send(pasteBegin + "a draft" + pasteEnd)
+		l.sees("a draft")
+		l.send("\x07")
+		l.sees("a draft and more")
+		l.send("\r")
+		l.sees("You said: a draft and more")
 		l.send("\x03\x03")
 		if err := l.wait(); err != nil {
 			t.Error(err)

@@ -107,15 +107,15 @@ func (s *Session) steer(e input.Entry) {
 	text := withFiles(e)
 	var err error
 	host{s}.Go(func() { err = s.d.Steer(text) }, func() {
-		if err != nil { // it ended meanwhile
+		switch {
+		case err == nil:
+			s.person(text)
+		case s.running == nil: // it ended meanwhile
+			s.prompt(e)
+		default:
 			s.editor.Queue().Push(e)
-			s.notice(view.Notice{Text: err.Error()})
-			if s.running == nil {
-				s.ended(view.Outcome{})
-			}
-			return
+			s.notice(view.Notice{Text: err.Error(), Warn: true})
 		}
-		s.person(text)
 	})
 }
 

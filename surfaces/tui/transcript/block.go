@@ -30,6 +30,15 @@ func (r Row) Text() string {
 	return b.String()
 }
 
+// margin is how many cells stand before the text: a bar, a sign, or spaces. It is the
+// first of several spans.
+func (r Row) margin() int {
+	if len(r.Spans) < 2 {
+		return 0
+	}
+	return kit.Width(r.Spans[0].Text)
+}
+
 // Look is what rows depend on besides their block.
 type Look struct {
 	Width    int // cells, at least 1

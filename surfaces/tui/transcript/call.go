@@ -33,7 +33,7 @@ type Call struct {
 	id, name, summary string // clean
 	note              string // at the right: "84 lines", "+12 −3", or why it was refused
 	state             State
-	output            string // clean
+	output            string // raw while it runs: sequences may be cut in two
 	diff              []surfaces.DiffLine
 	level             int // how far it is open: 0 one line, 1 folded, 2 whole
 	set               bool
@@ -197,6 +197,9 @@ func (c *Call) text(l Look, limit int) []Row {
 	if len(source) > most {
 		source = source[:boundary(source, most)]
 	}
+	if c.state == Running {
+		source = printed(source)
+	}
 	style := surfaces.Dim
 	lines := kit.Chop(strings.TrimRight(source, "\n"), width)
 	if len(lines) > limit {
@@ -211,6 +214,24 @@ func (c *Call) text(l Look, limit int) []Row {
 		out = append(out, c.rest(l, cut))
 	}
 	return out
+}
+
+// printed is what a terminal would be left with: clean, and of a line that was written
+// over again the last one.
+func printed(raw string) string {
+	if !strings.Contains(raw, "\r") {
+		return kit.Clean(raw)
+	}
+	var b strings.Builder
+	for line := range strings.SplitAfterSeq(raw, "\n") {
+		text, ended := strings.CutSuffix(line, "\n")
+		text = strings.TrimRight(text, "\r")
+		b.WriteString(text[strings.LastIndexByte(text, '\r')+1:])
+		if ended {
+			b.WriteByte('\n')
+		}
+	}
+	return kit.Clean(b.String())
 }
 
 // firstLines returns n lines from the beginning and how many are left out.
@@ -271,7 +292,7 @@ type details struct {
 
 // end settles a call.
 func (c *Call) end(r Result, minus string) {
-	c.output = kit.Clean(r.Content)
+	c.output = printed(r.Content)
 	c.state = Done
 	if r.IsError {
 		c.state = Failed

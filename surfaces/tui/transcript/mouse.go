@@ -107,7 +107,8 @@ func (t *Transcript) click(at spot) {
 	}
 }
 
-// Selected returns the text that is marked, lines joined by line ends; "" for none.
+// Selected returns the text that is marked, without bars and margins, lines joined by
+// line ends; "" for none.
 func (t *Transcript) Selected() string {
 	from, to, ok := t.sel.ends()
 	if !ok {
@@ -124,9 +125,11 @@ func (t *Transcript) Selected() string {
 			if at == to.place {
 				text, _ = kit.Cut(text, to.column+1)
 			}
+			skip := r.margin()
 			if at == from.place {
-				_, text = kit.Cut(text, from.column)
+				skip = max(skip, from.column)
 			}
+			_, text = kit.Cut(text, skip)
 			if at != from.place {
 				b.WriteByte('\n')
 			}

@@ -144,7 +144,7 @@ func letters(r Row) int {
 	n := 0
 	for i, s := range r.Spans {
 		if i == 0 && len(r.Spans) > 1 {
-			continue // the bar or the margin
+			continue // the margin
 		}
 		for _, c := range s.Text {
 			if c != ' ' {

@@ -197,7 +197,7 @@ func (t *Transcript) Output(id, chunk string) {
 	if c.state != Running {
 		return
 	}
-	c.output += kit.Clean(chunk)
+	c.output += chunk
 	if len(c.output) > 2*keep {
 		c.output = c.output[boundary(c.output, len(c.output)-keep):]
 	}
@@ -324,6 +324,7 @@ func (t *Transcript) Settle(id, status string, failed bool) {
 		return
 	}
 	c := e.block.(*Call)
+	c.output = printed(c.output)
 	c.state, c.note = Done, kit.CleanLine(status)
 	if failed {
 		c.state = Failed

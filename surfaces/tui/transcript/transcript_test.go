@@ -294,6 +294,25 @@ func TestCalls(t *testing.T) {
 	l.End()
 }
 
+// Sequences that are cut between two pieces of output leave nothing behind, and a line
+// that is written over again shows its last text.
+func TestOutputInPieces(t *testing.T) {
+	for _, done := range []bool{false, true} {
+		l := newLab(t, 60, 10)
+		l.Begin("1", "shell", `{"command":"make"}`)
+		for _, piece := range []string{"\x1b[3", "1mred\x1b", "[0m\n10%\r5", "0%\r100%\r\nd", "one\r\n"} {
+			l.Output("1", piece)
+		}
+		if done {
+			l.Settle("1", "status 0", false)
+			l.Show("1")
+		}
+		if got := strings.Join(l.rows(), "\n"); !strings.Contains(got, "│ red\n   │ 100%\n   │ done") {
+			t.Errorf("done %v:\n%s", done, got)
+		}
+	}
+}
+
 func TestSelect(t *testing.T) {
 	l := newLab(t, 30, 6)
 	l.Person("first line\nsecond line\nthird line")
@@ -305,7 +324,7 @@ func TestSelect(t *testing.T) {
 	l.Mouse(kit.Mouse{Action: kit.Drag, Button: b, X: 8, Y: 1})
 	l.rows()
 	l.Mouse(kit.Mouse{Action: kit.Release, Button: b, X: 8, Y: 1})
-	if want := "line\n ▌ second"; copied != want {
+	if want := "line\nsecond"; copied != want {
 		t.Errorf("copied %q, want %q", copied, want)
 	}
 }
