@@ -1,0 +1,158 @@
+package cli_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// seat is starling in a terminal of its own.
+type seat struct {
+	*process
+	keys  *os.File
+	shown output
+}
+
+// sit starts a session as lines, with the signals and the end of a real terminal.
+func (l *lab) sit(args ...string) *seat {
+	l.t.Helper()
+	keys, terminal := openTerminal(l.t)
+	s := &seat{keys: keys, process: &process{l: l, cmd: exec.Command("starling", append([]string{"--plain"}, args...)...), over: make(chan struct{})}}
+	s.cmd.Dir, s.cmd.Env = l.ws, append([]string{"TERM=dumb"}, l.env...)
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = terminal, terminal, &s.stderr
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := s.cmd.Start(); err != nil {
+		l.t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(&s.shown, keys) }() // until the terminal is closed
+	go func() {
+		s.err = s.cmd.Wait()
+		close(s.over)
+	}()
+	l.t.Cleanup(func() { _ = s.cmd.Process.Kill(); <-s.over })
+	return s
+}
+
+func (s *seat) typed(text string) {
+	s.l.t.Helper()
+	if _, err := s.keys.WriteString(text); err != nil {
+		s.l.t.Fatal(err)
+	}
+}
+
+// shows waits for a text on the terminal.
+func (s *seat) shows(text string) {
+	s.l.t.Helper()
+	defer func() {
+		if s.l.t.Failed() {
+			s.l.t.Log(s.shown.String())
+		}
+	}()
+	s.l.eventually(text, func() bool {
+		if strings.Contains(s.shown.String(), text) {
+			return true
+		}
+		select {
+		case <-s.over:
+			s.l.t.Fatalf("no %q: %v\n%s", text, s.wait(), s.shown.String())
+		default:
+		}
+		return false
+	})
+}
+
+const leaving = `uses = ["fs.write"]
+def apply(ctx):
+    effect(lambda: None, lambda: fs.write("left.txt", "taken down"))
+    on("code/session-end", lambda e: fs.write("end.txt", e.reason))
+`
+
+// However a person leaves, everything is taken down: the end of the session is
+// announced, plugins clean up, the file holds what was said.
+func TestSessionEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		leave func(s *seat)
+		code  int
+	}{
+		"quit":      {func(s *seat) { s.typed("/quit\n") }, 0},
+		"end":       {func(s *seat) { s.typed("\x04") }, 0},
+		"TERM":      {func(s *seat) { s.signal(syscall.SIGTERM) }, 130},
+		"HUP":       {func(s *seat) { s.signal(syscall.SIGHUP) }, 130},
+		"interrupt": {func(s *seat) { s.typed("\x03") }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, func(w *reply, _ int, _ string) { w.send(data(content("the answer"), finish("stop"))) })
+			l.write("home/plugins/leaving.star", leaving)
+			s := l.sit()
+			s.shows("/help")
+			s.typed("a question\n")
+			s.shows("the answer")
+			l.eventually("the session file", func() bool {
+				said, err := os.ReadFile(l.sessionFile())
+				return err == nil && strings.Contains(string(said), "the answer")
+			})
+			c.leave(s)
+			select {
+			case <-s.over:
+			case <-time.After(time.Minute):
+				t.Fatalf("it goes on\n%s", s.shown.String())
+			}
+			if e := s.wait(); e.code != c.code {
+				t.Errorf("%v\n%s", e, s.shown.String())
+			}
+			if l.read("ws/left.txt") != "taken down" || l.read("ws/end.txt") != "end" {
+				t.Errorf("teardown %q, session end %q", l.read("ws/left.txt"), l.read("ws/end.txt"))
+			}
+		})
+	}
+}
+
+// Ctrl-C stops the run and not the session; the next prompt goes on.
+func TestSessionInterrupt(t *testing.T) {
+	l := newLab(t, func(w *reply, n int, _ string) {
+		if n == 0 {
+			w.send(events(content("a beginning\n")))
+			<-w.r.Context().Done()
+			return
+		}
+		w.send(data(content("the next answer"), finish("stop")))
+	})
+	s := l.sit()
+	s.shows("/help")
+	s.typed("first\n")
+	s.shows("a beginning")
+	s.typed("\x03")
+	s.shows("aborted")
+	s.typed("second\n")
+	s.shows("the next answer")
+	s.typed("/quit\n")
+	if e := s.wait(); e.code != 0 {
+		t.Errorf("%v\n%s", e, s.shown.String())
+	}
+}
+
+// The workspace is asked about before the session begins, and what was said then
+// counts in it.
+func TestSessionTrust(t *testing.T) {
+	l := newLab(t, func(w *reply, _ int, _ string) { w.send(data(content("x"), finish("stop"))) })
+	l.write("ws/.starling/plugins/say.star", "inject = [\"commands\"]\ndef apply(ctx):\n    command(\"say\", \"d\", lambda args: \"said so\")\n")
+	s := l.sit()
+	s.shows("Trust this version")
+	s.typed("e\n")
+	s.shows("/help")
+	s.typed("/say\n")
+	s.shows("said so")
+	l.write("ws/.starling/plugins/say.star", "inject = [\"commands\"]\ndef apply(ctx):\n    command(\"say\", \"d\", lambda args: \"edited\")\n")
+	s.shows("reloaded say")
+	s.typed("/say\n")
+	s.shows("edited")
+	s.typed("/quit\n")
+	if e := s.wait(); e.code != 0 {
+		t.Errorf("%v\n%s", e, s.shown.String())
+	}
+}
