@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -129,13 +130,40 @@ func (d *question) begin(s stage) {
 	}
 }
 
+// indented is JSON as a person reads and edits it: < is no \u003c in it.
 func indented(arguments json.RawMessage) string {
-	text, err := json.MarshalIndent(arguments, "", "  ")
-	if err != nil {
+	var out bytes.Buffer
+	if err := json.Indent(&out, arguments, "", "  "); err != nil {
 		return string(arguments)
 	}
-	return string(text)
+	return readable(out.String())
 }
+
+// readable writes out the characters that encoders escape for web pages.
+func readable(text string) string {
+	if !strings.Contains(text, `\u00`) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		if i+6 <= len(text) {
+			if c := escaped[strings.ToLower(text[i:i+6])]; c != "" {
+				b.WriteString(c)
+				i += 5
+				continue
+			}
+		}
+		b.WriteString(text[i : i+2]) // a backslash that is escaped begins nothing
+		i++
+	}
+	return b.String()
+}
+
+var escaped = map[string]string{`\u003c`: "<", `\u003e`: ">", `\u0026`: "&"}
 
 func (d *question) finish(a view.Answer) {
 	if d.done {

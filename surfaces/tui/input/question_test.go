@@ -300,3 +300,38 @@ func TestCountdown(t *testing.T) {
 		t.Errorf("long after:\n%s", text)
 	}
 }
+
+// TestReadable: what is edited reads as it was meant, and means the same JSON.
+func TestReadable(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`{"c":"a \u003e b \u0026\u0026 c \u003C d"}`, "{\n  \"c\": \"a > b && c < d\"\n}"},
+		{`{"c":"\\u003e stays"}`, "{\n  \"c\": \"\\\\u003e stays\"\n}"},
+		{`{"c":"\u0000\\\u003e\"\u00e9"}`, "{\n  \"c\": \"\\u0000\\\\>\\\"\\u00e9\"\n}"},
+		{`{"c":1e400}`, "{\n  \"c\": 1e400\n}"},
+		{`no JSON \`, `no JSON \`},
+	} {
+		if got := indented(json.RawMessage(c.in)); got != c.want {
+			t.Errorf("%s reads %s, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+// FuzzReadable: no text changes what it means.
+func FuzzReadable(f *testing.F) {
+	for _, seed := range []string{"a > b", `\u003e`, "\\<&\u2028", ""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		data, err := json.Marshal(map[string]string{"c": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got map[string]string
+		if err := json.Unmarshal(data, &want); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(indented(data)), &got); err != nil || got["c"] != want["c"] {
+			t.Errorf("%q became %q, %v", want["c"], got["c"], err)
+		}
+	})
+}
