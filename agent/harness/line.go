@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ const originPerson = "tui"
 func (e *Engine) Shell(ctx context.Context, line string, cite bool, output func(string)) (status string, err error) {
 	line = strings.TrimSpace(line)
 	if line == "" {
-		return "", fmt.Errorf("there is no command behind the !")
+		return "", errors.New("type a command behind the exclamation mark, as in !ls")
 	}
 	var cut pieces
 	out, err := e.shell.Run(ctx, shell.Command{

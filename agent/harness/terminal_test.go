@@ -487,3 +487,36 @@ def apply(ctx):
 		}
 	}
 }
+
+// A guard that is not there does not end the start: the person reads why, and what
+// it guards is refused until it is mended.
+func TestAbsentGuardInTerminal(t *testing.T) {
+	p := newPlace(t)
+	p.write("home/plugins/guard.star", "fail_closed = True\ndef apply(ctx):\n    on(\"agent/prompt\", lambda e: None)\n    fail(\"no\")\n")
+	e, _ := p.atTerminal(nobody)
+	if !strings.Contains(p.said(), "plugin guard failed") || e.Status().Waiting != 1 {
+		t.Errorf("%s\n%+v", p.said(), e.Status())
+	}
+	if o := p.prompt(e, "go"); o.Stop != "rejected" || !strings.Contains(o.Why, "fail_closed") {
+		t.Errorf("%+v", o)
+	}
+	p.write("home/plugins/guard.star", "fail_closed = True\ndef apply(ctx):\n    on(\"agent/prompt\", lambda e: None)\n")
+	p.eventually("the guard", func() bool { return p.state(e, "guard") == "active" })
+	if o := p.prompt(e, "go"); o.Stop != "end" {
+		t.Errorf("%+v", o)
+	}
+}
+
+// What is said before the first prompt is said when the session begins.
+func TestGreetingsInTerminal(t *testing.T) {
+	p := newPlace(t)
+	p.options.Model = ""
+	e, _ := p.atTerminal(nobody)
+	if n := strings.Count(p.said(), "no model is configured"); n != 1 {
+		t.Errorf("told %d times: %s", n, p.said())
+	}
+	p.prompt(e, "hello")
+	if n := strings.Count(p.said(), "no model is configured"); n != 1 {
+		t.Errorf("told %d times: %s", n, p.said())
+	}
+}

@@ -23,7 +23,7 @@ type Session struct {
 	ID       string
 	Title    string
 	Changed  time.Time
-	Messages int
+	Messages int // 0 when they were not counted
 	Folder   string
 }
 
