@@ -170,7 +170,12 @@ func (s *Session) Run(ctx context.Context, d Driver) error {
 		term.background = func(light bool) { s.in.do(func() { s.setBackground(light) }) }
 		time.AfterFunc(colourWait, term.stopAsking)
 	}
-	term.late = func(text string) { s.in.do(func() { s.pasted(text) }) }
+	term.late = func(text string) {
+		s.in.do(func() {
+			s.pasting, s.paste = false, nil
+			s.pasted(text)
+		})
+	}
 	return s.show(ctx, screen)
 }
 

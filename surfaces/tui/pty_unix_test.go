@@ -316,6 +316,18 @@ func TestTerminal(t *testing.T) {
 		}
 		l.restored()
 	})
+	t.Run("a paste without an end", func(t *testing.T) {
+		l := startPty(t, "show")
+		l.sees("sonnet")
+		l.send(pasteBegin + "cut short")
+		l.sees("cut short")
+		l.send("\r")
+		l.sees("You said: cut short")
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("external editor", func(t *testing.T) {
 		script := filepath.Join(t.TempDir(), "editor")
 		if err := os.WriteFile(script, []byte("#!/bin/sh\nstty -a | grep -q ' icanon' && printf ' and more' >> \"$1\"\n"), 0o700); err != nil {
