@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,7 +23,13 @@ const (
 	argumentsWord = "$ARGUMENTS"
 )
 
-var writtenName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
+// nameable tells whether a file may name a command, by the rule for plugins.
+func nameable(name string) bool {
+	strange := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	}
+	return name != "" && len(name) <= 40 && !strings.ContainsFunc(name, strange)
+}
 
 // commandFolder is where commands are written as texts, below home and workspace.
 const commandFolder = "commands"
@@ -39,7 +44,7 @@ func readCommands(read func(name string) ([]byte, error), list func() ([]os.DirE
 	b := trust.Bundle{}
 	for _, entry := range entries {
 		name, ok := strings.CutSuffix(entry.Name(), ".md")
-		if !ok || !writtenName.MatchString(name) || len(b) == maxWritten {
+		if !ok || !nameable(name) || len(b) == maxWritten {
 			continue
 		}
 		if data, err := read(entry.Name()); err == nil {
