@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -146,7 +147,8 @@ func startPty(t *testing.T, how string, env ...string) *ptyLab {
 			}
 		}
 		<-read
-		if err := l.emu.Close(); err != nil {
+		// Its pipe, not the emulator: Close is not made for a reader beside it.
+		if err := l.emu.InputPipe().(io.Closer).Close(); err != nil {
 			t.Error(err)
 		}
 		<-answers
