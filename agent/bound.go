@@ -77,17 +77,27 @@ func lines(s string) int {
 	return n
 }
 
-// refused notes that the server took no request of this size: those that follow are
-// smaller.
-func (t *turnState) refused() {
+// smaller makes a request that the server refused for its size smaller, and those that
+// follow it too. It returns false when that was not the failure, or nothing is left to
+// shorten.
+func (t *turnState) smaller(req *provider.Request) bool {
 	var f *provider.Failure
 	a := t.r.a
-	if !errors.As(t.err, &f) || f.Kind != provider.TooLong || a.tight == len(tightening) {
-		return
+	if !errors.As(t.err, &f) || f.Kind != provider.TooLong || len(t.reply.Blocks) > 0 || t.r.ended() {
+		return false
 	}
-	a.tight++
-	clear(a.sent) // no plugin is to blame for what is no longer alike
-	t.r.notice(fmt.Sprintf("the request is too large for the model server: from now on at most %d bytes of each tool result are sent", tightening[a.tight-1]*3/2))
+	for a.tight < len(tightening) {
+		a.tight++
+		shorter := tightened(req.Messages, a.tight)
+		if estimate("", shorter, nil) == estimate("", req.Messages, nil) {
+			continue
+		}
+		req.Messages = shorter
+		clear(a.sent) // no plugin is to blame for what is no longer alike
+		t.r.notice(fmt.Sprintf("the request was too large for the model server: it is sent again with at most %d bytes of each tool result", tightening[a.tight-1]*3/2))
+		return true
+	}
+	return false
 }
 
 // tightened shortens the tool results of a request as far as servers refused longer
@@ -97,18 +107,18 @@ func tightened(messages []chat.Message, tight int) []chat.Message {
 		return messages
 	}
 	head := tightening[tight-1]
+	messages = slices.Clone(messages)
 	for i, m := range messages {
-		blocks := m.Blocks
-		for j, b := range m.Blocks {
-			if len(b.Text) <= 2*head || b.Kind != chat.Result {
-				continue
-			}
-			if &blocks[0] == &m.Blocks[0] { // the transcript's own
-				blocks = slices.Clone(blocks)
-			}
-			blocks[j].Text = cut(b.Text, head, head/2, "left out because the model server refused a larger request; call the tool again for what you need")
+		long := func(b chat.Block) bool { return b.Kind == chat.Result && len(b.Text) > 2*head }
+		if !slices.ContainsFunc(m.Blocks, long) {
+			continue
 		}
-		messages[i].Blocks = blocks // messages is the request's own list
+		messages[i].Blocks = slices.Clone(m.Blocks)
+		for j, b := range m.Blocks {
+			if long(b) {
+				messages[i].Blocks[j].Text = cut(b.Text, head, head/2, "left out because the model server refused a larger request; call the tool again for what you need")
+			}
+		}
 	}
 	return messages
 }

@@ -126,37 +126,50 @@ func (p *narrow) Stream(ctx context.Context, req provider.Request, sink provider
 	p.next.Stream(ctx, req, sink)
 }
 
-// Bug report C-03: after a refusal for its size each request is smaller, until the
-// server takes one; the transcript keeps what it had.
+// Bug report C-03: a request that is refused for its size is sent again, each time
+// smaller, until the server takes it or nothing is left to shorten. The transcript
+// keeps what it had, and later requests stay small.
 func TestRefusedForItsSize(t *testing.T) {
 	text := strings.Repeat("0123456\n", 10<<10) // 80 KiB, within MaxResult
-	steps := append(repeat(6, calls(call("big", `{}`))), say("fine"))
-	p := &narrow{limit: 450 << 10}
-	l := newLab(steps, func(o *agent.Options) { p.next, o.Provider = o.Provider, p })
-	l.tool(returns("big", &text))
-	o := l.agent.Run(t.Context(), "go")
-	if o.Stop != agent.StopError || o.Turns != 7 {
-		t.Fatalf("%+v", o)
-	}
-	refused := size(l.requests[6])
-	p.limit = 30 << 10 // so that the first reduction is not enough
-	if o = l.agent.Run(t.Context(), "more"); o.Stop != agent.StopError {
-		t.Fatalf("%+v", o)
-	}
-	again := size(l.requests[7])
-	o = l.agent.Run(t.Context(), "more")
-	if third := size(l.requests[8]); o.Stop != agent.StopEnd || refused <= again || again <= third || third > p.limit {
-		t.Errorf("%d, %d, %d bytes, %+v", refused, again, third, o)
-	}
-	var whole int
-	for _, m := range l.agent.Transcript() {
-		for _, b := range m.Blocks {
-			if b.Kind == chat.Result && b.Text == text {
-				whole++
+	for limit, want := range map[int]int{500 << 10: 7, 450 << 10: 8, 30 << 10: 9, 4 << 10: 10} {
+		p := &narrow{limit: limit}
+		l := newLab(append(repeat(6, calls(call("big", `{}`))), say("fine"), say("more")), func(o *agent.Options) { p.next, o.Provider = o.Provider, p })
+		l.tool(returns("big", &text))
+		p.limit = 500 << 10
+		seen := 0
+		listen(l, "p", event.Request, func(_ context.Context, e *event.RequestEvent) (*event.RequestAnswer, error) {
+			if seen++; seen == 7 {
+				p.limit = limit
+			}
+			return nil, nil
+		})
+		o := l.agent.Run(t.Context(), "go")
+		if o.Stop != agent.StopEnd || o.Turns != want || len(l.requests) != want || size(l.requests[want-1]) > limit {
+			t.Fatalf("limit %d: %d requests, %+v", limit, len(l.requests), o)
+		}
+		for i := 7; i < want; i++ {
+			if size(l.requests[i]) >= size(l.requests[i-1]) {
+				t.Errorf("limit %d: request %d has %d bytes, the one before %d", limit, i, size(l.requests[i]), size(l.requests[i-1]))
 			}
 		}
+		if o = l.agent.Run(t.Context(), "more"); o.Stop != agent.StopEnd || o.Turns != 1 {
+			t.Errorf("limit %d, later: %+v", limit, o)
+		}
+		whole := 0
+		for _, m := range l.agent.Transcript() {
+			for _, b := range m.Blocks {
+				if b.Kind == chat.Result && b.Text == text {
+					whole++
+				}
+			}
+		}
+		if whole != 6 {
+			t.Errorf("limit %d: %d results of 6 are whole in the transcript", limit, whole)
+		}
 	}
-	if whole != 6 {
-		t.Errorf("%d results of 6 are whole in the transcript", whole)
+	p := &narrow{limit: 1} // takes nothing
+	l := newLab([]spec.Step{say("never")}, func(o *agent.Options) { p.next, o.Provider = o.Provider, p })
+	if o := l.agent.Run(t.Context(), "go"); o.Stop != agent.StopError || o.Turns != 1 {
+		t.Errorf("nothing to shorten: %+v", o)
 	}
 }

@@ -24,7 +24,11 @@ func (t *turnState) stream(req provider.Request) {
 		}
 	}
 	announce(r.listenerCtx(), event.StreamEvent{Kind: "start"})
-	for t.attempt(req, listeners) {
+	for again := true; again; {
+		if again = t.attempt(req, listeners); !again && t.smaller(&req) {
+			again = true
+			r.out.Turns++ // it counts requests
+		}
 		req.Model = t.model.name
 	}
 	last := event.StreamEvent{Kind: "done", Stop: string(t.reply.Stop), Text: t.reply.Error}

@@ -152,7 +152,6 @@ func (t *turnState) converse() {
 	t.watchPrefix(req)
 	r.out.Turns++
 	t.stream(req)
-	t.refused()
 	r.addUsage(usageOf(t.reply))
 	r.out.Text = t.reply.Text()
 	t.commit()

@@ -25,7 +25,8 @@ func TestD01D02D04NoOtherByteChanges(t *testing.T) {
 		"D-01 BOM":       {"\ufeffa\r\nb\r\n", "\ufeffA\r\nb\r\n", []want{edit("f", "a", "A")}, ""},
 		"D-02 exact": {
 			curly, strings.Replace(curly, "third \u201cline\u201d \u2014", "changed \u2014", 1),
-			[]want{edit("f", "third \u201cline\u201d \u2014", "changed \u2014")}, "",
+			[]want{edit("f", "third \u201cline\u201d \u2014", "changed \u2014")},
+			"",
 		},
 		"D-04 no break":   {"a\nb", "C\nb", []want{edit("f", "a", "A"), edit("f", "A", "C")}, ""},
 		"D-04 one break":  {"a\nb\n", "C\nb\n", []want{edit("f", "a", "A"), edit("f", "A", "C")}, ""},
