@@ -349,6 +349,29 @@ func TestTerminal(t *testing.T) {
 		}
 		l.restored()
 	})
+	// Esc is heard however often and fast it was pressed before.
+	t.Run("escapes at once", func(t *testing.T) {
+		for _, keys := range []string{"\x1b\x1b", "\x1b\x1b\x1b\x1b\x1b", "\x1b[3~\x1b\x1b"} {
+			l := startPty(t, "show")
+			l.sees("sonnet")
+			l.prompt("wait")
+			l.sees("Esc stops")
+			l.send(keys)
+			l.sees("You said: wait")
+			l.prompt("wait")
+			l.sees("Esc stops")
+			l.send("\x1b")
+			for end := time.Now().Add(20 * time.Second); strings.Contains(l.screen(), "Esc stops"); time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("after %q Esc is not heard:\n%s", keys, l.screen())
+				}
+			}
+			l.send("\x03\x03")
+			if err := l.wait(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	t.Run("unknown terminal", func(t *testing.T) {
 		l := startPty(t, "show", "TERM=no-such-terminal")
 		l.sees("sonnet")

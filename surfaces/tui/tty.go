@@ -63,7 +63,7 @@ func (t *terminal) Read(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n > 0 {
-		t.ready = append(t.ready, t.f.push(t.spare[:n])...)
+		t.ready = oneEscape(append(t.ready, t.f.push(t.spare[:n])...))
 		t.after()
 	}
 	m := copy(p, t.ready)
@@ -118,7 +118,16 @@ func (t *terminal) endPaste() {
 func (t *terminal) stopAsking() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ready = append(t.ready, t.f.giveUp()...)
+	t.ready = oneEscape(append(t.ready, t.f.giveUp()...))
+}
+
+// oneEscape makes one press of Esc of several that came at once. The key decoder waits
+// for ever for what follows the second one, and hears no Esc any more.
+func oneEscape(b []byte) []byte {
+	for n := len(b); n > 1 && b[n-1] == 0x1b && b[n-2] == 0x1b; n-- {
+		b = b[:n-1]
+	}
+	return b
 }
 
 // pasted returns the oldest paste whose end tcell has told; false when there is none.
