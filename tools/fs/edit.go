@@ -55,6 +55,7 @@ func (f *Files) Edit() spec.Tool {
 			"Line ends follow the file. Every other byte stays. To create a file use write.",
 		Parameters: editParameters,
 		Execute:    f.edit,
+		Preview:    f.previewEdit,
 		Paths:      f.paths(""),
 		Risk:       spec.RiskChange,
 		Sequential: true,
@@ -67,12 +68,12 @@ type editArgument struct {
 	Edits []json.RawMessage `json:"edits"`
 }
 
-func (f *Files) edit(ctx context.Context, call spec.ToolCall) (spec.ToolResult, error) {
+func editArguments(arguments json.RawMessage) (path string, edits []match.Edit, err error) {
 	var a editArgument
-	if err := decode(call.Arguments, &a, "path", "edits"); err != nil {
-		return spec.ToolResult{}, err
+	if err := decode(arguments, &a, "path", "edits"); err != nil {
+		return "", nil, err
 	}
-	edits := make([]match.Edit, len(a.Edits))
+	edits = make([]match.Edit, len(a.Edits))
 	for i, raw := range a.Edits {
 		var e struct {
 			Old string `json:"old_text"`
@@ -80,34 +81,42 @@ func (f *Files) edit(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 			All bool   `json:"all"`
 		}
 		if err := decode(raw, &e, "old_text", "new_text", "all"); err != nil {
-			return spec.ToolResult{}, fmt.Errorf("edits[%d]: %w", i, err)
+			return "", nil, fmt.Errorf("edits[%d]: %w", i, err)
 		}
 		edits[i] = match.Edit{Old: e.Old, New: e.New, All: e.All}
 	}
-	at, done, err := f.open(ctx, a.Path)
+	return a.Path, edits, nil
+}
+
+func (f *Files) edit(ctx context.Context, call spec.ToolCall) (spec.ToolResult, error) {
+	path, edits, err := editArguments(call.Arguments)
+	if err != nil {
+		return spec.ToolResult{}, err
+	}
+	at, done, err := f.open(ctx, path)
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
 	defer done()
 	if why := f.floor(at); why != "" {
-		return spec.ToolResult{}, fmt.Errorf("%s is not edited without a person's consent: %s", a.Path, why)
+		return spec.ToolResult{}, fmt.Errorf("%s is not edited without a person's consent: %s", path, why)
 	}
 	f.changing.Lock()
 	defer f.changing.Unlock()
-	old, info, err := load(ctx, at, a.Path)
+	old, info, err := load(ctx, at, path)
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
 	before := digest(sha256.Sum256(old))
 	if had, known := f.recall(at); known && had != before {
-		return spec.ToolResult{}, f.changedSince(ctx, at, a.Path, before)
+		return spec.ToolResult{}, f.changedSince(ctx, at, path, before)
 	}
 	plan, err := match.Find(at.name, old, edits)
 	if err != nil {
 		return spec.ToolResult{}, fmt.Errorf("%s was not changed: %w", at.name, err)
 	}
 	next := plan.Apply(old)
-	after, err := f.save(ctx, at, a.Path, next, Change{Path: at.name, Kind: Modified, Before: before.String()})
+	after, err := f.save(ctx, at, path, next, Change{Path: at.name, Kind: Modified, Before: before.String()})
 	if err != nil {
 		return spec.ToolResult{}, err
 	}

@@ -32,6 +32,7 @@ func (f *Files) Write() spec.Tool {
 			"The content is written as it is, without the line numbers that read shows.",
 		Parameters: writeParameters,
 		Execute:    f.write,
+		Preview:    f.previewWrite,
 		Paths:      f.paths(""),
 		Risk:       spec.RiskChange,
 		Sequential: true,
@@ -39,12 +40,20 @@ func (f *Files) Write() spec.Tool {
 	}
 }
 
+type writeArgument struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+func writeArguments(arguments json.RawMessage) (writeArgument, error) {
+	var a writeArgument
+	err := decode(arguments, &a, "path", "content")
+	return a, err
+}
+
 func (f *Files) write(ctx context.Context, call spec.ToolCall) (spec.ToolResult, error) {
-	var a struct {
-		Path    string `json:"path"`
-		Content string `json:"content"`
-	}
-	if err := decode(call.Arguments, &a, "path", "content"); err != nil {
+	a, err := writeArguments(call.Arguments)
+	if err != nil {
 		return spec.ToolResult{}, err
 	}
 	if strings.ContainsRune(a.Content, '\uFFFD') {
