@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -36,7 +37,54 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// shell runs the session as a job of its own, as a shell does: it says when the job
+// stopped, and continues it after a line.
+func shell() int {
+	self, err := os.Executable()
+	if err != nil {
+		return 1
+	}
+	signal.Ignore(syscall.SIGTTOU, syscall.SIGTTIN)
+	c := exec.Command(self)
+	c.Env = append(os.Environ(), childVariable+"=show")
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: 0}
+	if err := c.Start(); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	front := func(group int) {
+		if err := unix.IoctlSetPointerInt(0, unix.TIOCSPGRP, group); err != nil {
+			fmt.Println(err)
+		}
+	}
+	for {
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(c.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		if !status.Stopped() {
+			front(syscall.Getpgrp())
+			return status.ExitStatus()
+		}
+		front(syscall.Getpgrp())
+		fmt.Println("job stopped")
+		if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
+			return 1
+		}
+		front(c.Process.Pid)
+		if err := syscall.Kill(-c.Process.Pid, syscall.SIGCONT); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+	}
+}
+
 func child(how string) int {
+	if how == "job" {
+		return shell()
+	}
 	o := Options{Plain: how == "plain", Forget: how == "forget"}
 	s, err := New(o)
 	if err != nil {
@@ -300,16 +348,24 @@ func TestTerminal(t *testing.T) {
 		})
 	}
 	t.Run("suspended", func(t *testing.T) {
-		l := startPty(t, "show")
-		l.sees("sonnet")
-		// A session leader cannot be stopped from the keyboard: nobody could wake it. So
-		// the terminal comes back at once, on the screen of before.
-		l.send("\x1a")
-		for end := time.Now().Add(20 * time.Second); strings.Count(l.output(), "\x1b[?1049h") < 2; time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("it does not come back")
-			}
+		l := startPty(t, "job")
+		for round := range 2 {
+			l.sees("sonnet")
+			l.send("\x1a")
+			l.eventually(func() string { // the shell says so once the job is stopped
+				if n := strings.Count(l.output(), "job stopped"); n != round+1 {
+					return fmt.Sprintf("the job was stopped %d times", n)
+				}
+				return l.cooked()
+			})
+			l.send("\n")
 		}
+		l.eventually(func() string {
+			if n := strings.Count(l.output(), "\x1b[?1049h"); n != 3 {
+				return fmt.Sprintf("the screen came up %d times", n)
+			}
+			return ""
+		})
 		l.prompt("still here")
 		l.sees("You said: still here")
 		l.send("\x03\x03")
@@ -317,6 +373,16 @@ func TestTerminal(t *testing.T) {
 			t.Error(err)
 		}
 		l.restored()
+	})
+	t.Run("suspended without a shell", func(t *testing.T) {
+		l := startPty(t, "show")
+		l.sees("sonnet")
+		l.send("\x1a")
+		l.sees("no shell to go back to")
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
 	})
 	t.Run("a paste without an end", func(t *testing.T) {
 		l := startPty(t, "show")

@@ -4,8 +4,9 @@ package tui
 
 import (
 	"os"
-	"os/signal"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"starling/bus/view"
 )
@@ -24,14 +25,18 @@ func (s *Session) signal(sig os.Signal) {
 	}
 }
 
-// suspend gives the terminal back and stops the program until it is continued. It
-// runs inside the loop only: drawing while the screen is suspended would hang.
+// suspend gives the terminal back and stops the program and its job until the shell
+// continues them. It runs inside the loop only: drawing while the screen is suspended
+// would hang.
+//
+// The signal is SIGSTOP: once SIGTSTP was caught, the runtime never gives it its first
+// meaning back. A session leader is not stopped, since no shell is there to wake it.
 func (s *Session) suspend() {
-	err := s.outside(func() error {
-		signal.Reset(syscall.SIGTSTP)
-		defer signal.Notify(s.signals, syscall.SIGTSTP)
-		return syscall.Kill(0, syscall.SIGTSTP)
-	})
+	if session, err := unix.Getsid(0); err == nil && session == os.Getpid() {
+		s.hint("no shell to go back to", hintTime)
+		return
+	}
+	err := s.outside(func() error { return syscall.Kill(0, syscall.SIGSTOP) })
 	if err != nil {
 		s.notice(view.Notice{Text: "the session cannot be suspended: " + err.Error(), Warn: true})
 	}
