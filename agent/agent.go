@@ -70,6 +70,9 @@ type Options struct {
 	// Present adds to the details of a result what screens show of it; it must not
 	// fail and returns within a time of its own. nil adds nothing.
 	Present func(context.Context, Presented) json.RawMessage
+	// Mask takes the values of keys out of what tools return, before anybody sees
+	// it; nil leaves all as it is.
+	Mask func(text string) string
 	// Origin names the agent in tool calls; empty is "main".
 	Origin string
 }

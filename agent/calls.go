@@ -279,7 +279,7 @@ func (t *turnState) perform(ctx context.Context, c *call) spec.ToolResult {
 			ID: c.block.ID, Name: c.block.Name, Arguments: c.arguments, Turn: t.index, Origin: c.origin,
 			Original: t.original(c),
 			Progress: func(chunk string) {
-				if chunk != "" && !over.Load() && r.a.ports.progress.Listening() {
+				if chunk = r.a.masked(chunk); chunk != "" && !over.Load() && r.a.ports.progress.Listening() {
 					r.a.ports.progress.Send(r.listenerCtx(), &event.ToolProgressEvent{ID: c.block.ID, Tool: c.block.Name, Chunk: chunk})
 				}
 			},
@@ -299,11 +299,11 @@ func (t *turnState) finish(c *call) {
 	r := t.r
 	e := event.ToolResultEvent{
 		ID: c.block.ID, Name: c.block.Name, Arguments: c.arguments, Turn: t.index,
-		Content: c.result.Content, IsError: c.result.IsError, Details: valid(c.result.Details),
+		Content: r.a.masked(c.result.Content), IsError: c.result.IsError, Details: r.a.maskedJSON(c.result.Details),
 		AnsweredBy: c.answeredBy, Notes: c.notes,
 	}
 	r.a.ports.result.Send(r.listenerCtx(), &e)
-	content := strings.ToValidUTF8(e.Content, "\uFFFD")
+	content := r.a.masked(strings.ToValidUTF8(e.Content, "\uFFFD"))
 	if strings.TrimSpace(content) == "" {
 		content = noOutput
 	}
@@ -318,6 +318,18 @@ func (t *turnState) finish(c *call) {
 		Text: r.a.bounded(content), IsError: e.IsError,
 		Details: t.present(c, content, e.IsError, valid(e.Details)),
 	}}})
+}
+
+// masked is a text without the values of keys: a command may have found one.
+func (a *Agent) masked(text string) string {
+	if a.o.Mask == nil {
+		return text
+	}
+	return a.o.Mask(text)
+}
+
+func (a *Agent) maskedJSON(details json.RawMessage) json.RawMessage {
+	return valid(json.RawMessage(a.masked(string(details))))
 }
 
 // valid drops details that would break whatever they are stored in.

@@ -198,7 +198,7 @@ func (e *Engine) prepare(ctx context.Context) error {
 		Bus: e.bus, Tools: e.tools, Provider: b.provider, Model: b.name, Thinking: level, Models: e.route,
 		MaxTurns: o.MaxTurns, Purse: e.models.purse, System: e.systemPrompt, Settle: e.runtime.Settle,
 		Now: o.Now, Notice: e.notice, Tick: o.Host == "headless", Transcript: messages, Appended: record.append,
-		Permit: e.permissions.permit, Aside: (&aside{dir: e.spill}).keep,
+		Permit: e.permissions.permit, Mask: e.models.own.Opaque, Aside: (&aside{dir: e.spill}).keep,
 		Present: e.present,
 	})
 	return nil

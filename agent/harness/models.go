@@ -41,7 +41,8 @@ type models struct {
 	faults  error // of models.json; the models without one count
 	run     model.Run
 	purse   *agent.Purse
-	mask    *session.Masker // knows every key that was used
+	mask    *session.Masker // knows every key of the environment, and every one that was used
+	own     *session.Masker // knows those of models alone
 
 	mu     sync.Mutex
 	made   map[string]built // by the name they were asked for
@@ -58,14 +59,18 @@ type built struct {
 }
 
 func newModels(o Options, purse *agent.Purse) *models {
-	m := &models{options: o, purse: purse, made: map[string]built{}, asked: map[string]float64{}, mask: &session.Masker{}}
+	m := &models{options: o, purse: purse, made: map[string]built{}, asked: map[string]float64{}, mask: &session.Masker{}, own: &session.Masker{}}
 	if o.Home != "" {
 		m.known, m.faults = model.ReadFile(filepath.Join(o.Home, "models.json"))
 	}
 	for _, k := range m.known {
 		if k.KeyEnv != "" {
 			m.mask.Add(m.env(k.KeyEnv))
+			m.own.Add(m.env(k.KeyEnv))
 		}
+	}
+	for _, name := range model.KeyVariables() {
+		m.own.Add(m.env(name))
 	}
 	for _, pair := range o.Environ {
 		if name, value, _ := strings.Cut(pair, "="); m.isKey(name) {
@@ -96,6 +101,7 @@ func (m *models) runIn(engine *shell.Engine) {
 		}
 		key := out.Stdout.String()
 		m.mask.Add(key)
+		m.own.Add(key)
 		return key, nil
 	}
 }

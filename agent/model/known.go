@@ -76,3 +76,12 @@ func (k known) modelOf(id string, env func(string) string) Model {
 	}
 	return m
 }
+
+// KeyVariables are the variables that hold the keys of known providers.
+func KeyVariables() []string {
+	names := make([]string, len(knownProviders))
+	for i, k := range knownProviders {
+		names[i] = k.variable
+	}
+	return names
+}

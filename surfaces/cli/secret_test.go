@@ -24,7 +24,7 @@ func TestB05KeyStaysSecret(t *testing.T) {
 			l := newLab(t, func(w *reply, n int, _ string) {
 				switch n {
 				case 0:
-					w.send(data(toolCall(0, "c1", "env", ""), toolCall(1, "c2", "one", ""), toolCall(2, "c3", "any", ""), finish("tool_calls")))
+					w.send(data(toolCall(0, "c1", "env", ""), toolCall(1, "c2", "one", ""), toolCall(2, "c3", "any", ""), toolCall(3, "c4", "peek", ""), finish("tool_calls")))
 				default:
 					w.WriteHeader(401)
 					w.send(`{"error":{"message":"bad key ` + canary + `"}}`)
@@ -51,6 +51,8 @@ def apply(ctx):
     # What the program itself was started with, and every process it started.
     arguments = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\000' ' '"
     tool("env", "d", {}, lambda a: exec("env; " + arguments).output)
+    # What it was started with stands in its own environment, for whoever may look.
+    tool("peek", "d", {}, lambda a: exec("cat /proc/$PPID/environ | tr '\\000' ' '").output)
     tool("any", "d", {}, lambda a: str(env.get("PASSED_ON")) + str(env.get("FAKE_PROVIDER_ENTRY")))
     tool("one", "d", {}, lambda a: env.get("OTHER_TOKEN"))
 `)
@@ -70,6 +72,9 @@ def apply(ctx):
 			m := messages(t, l.sent()[1].body)
 			if !strings.Contains(m[3].text(), "PASSED_ON=plain-value") || strings.Contains(m[3].text(), "OTHER_TOKEN=") || m[4].text() != "other-value" {
 				t.Errorf("the tools gave %q, %q", m[3].text(), m[4].text())
+			}
+			if got := m[6].text(); !strings.Contains(got, "PASSED_ON=plain-value") || c.env != "" && !strings.Contains(got, c.env+"=[masked]") {
+				t.Errorf("a look at the environment of the program gave %q", got)
 			}
 			if got := m[5].text(); (c.env == "FAKE_PROVIDER_ENTRY") != strings.Contains(got, `needs "env:FAKE_PROVIDER_ENTRY" in uses`) {
 				t.Errorf("a wildcard gave %q", got)
