@@ -184,7 +184,7 @@ func newApp(args []string, p Process) *ucli.App {
 			&ucli.BoolFlag{Name: "trust-edits", Usage: "load edits of running plugins, also between the turns of a run", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "list-plugins", Usage: "list every plugin with the state it would reach, and run nothing", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "json", Usage: "with --list-plugins: as JSON", DisableDefaultText: true},
-			&ucli.StringFlag{Name: "output", Usage: "print the answer as text, as one json document, or as stream-json: one event a line (`FORMAT`)", Value: string(headless.Text)},
+			&ucli.StringFlag{Name: "output", Usage: "`FORMAT` of the answer: text, json (one document) or stream-json (one event a line)", Value: string(headless.Text)},
 			&ucli.BoolFlag{Name: "stdin", Usage: "put what stdin has behind the prompt; so does a lone - as the prompt", DisableDefaultText: true},
 			&ucli.DurationFlag{Name: "timeout", Usage: "end a run after this `TIME`, such as 90s or 10m", DefaultText: "none"},
 			&ucli.BoolFlag{Name: "plain", Usage: "a session without a screen: one line an event, questions by number", DisableDefaultText: true},
