@@ -274,7 +274,7 @@ func TestQuestionIsCancelled(t *testing.T) {
 
 func TestFinish(t *testing.T) {
 	r, err := call(t, FinishTool(), `{"summary": " all done\n"}`)
-	if err != nil || r.Content != "all done" || r.IsError || !Finishes(r) {
+	if err != nil || r.Content != "all done" || r.IsError || !r.Ends || !Finishes(r) {
 		t.Errorf("%+v %v", r, err)
 	}
 	for _, not := range []spec.ToolResult{

@@ -18,8 +18,8 @@ var finishParameters = json.RawMessage(`{
   "additionalProperties": false
 }`)
 
-// FinishTool returns the tool finish(summary). It ends nothing by itself: the loop
-// takes a result with the details {"finish": true} for an attempt to finish.
+// FinishTool returns the tool finish(summary). It ends nothing by itself: its result
+// says to the loop that it is an attempt to finish.
 func FinishTool() spec.Tool {
 	return spec.Tool{
 		Name: "finish",
@@ -48,7 +48,7 @@ func finish(_ context.Context, call spec.ToolCall) (spec.ToolResult, error) {
 	if summary == "" {
 		return spec.ToolResult{}, errors.New("arguments: the summary is empty; say what was done and how it was checked")
 	}
-	return spec.ToolResult{Content: summary, Details: details(map[string]any{"finish": true})}, nil
+	return spec.ToolResult{Content: summary, Ends: true, Details: details(map[string]any{"finish": true})}, nil
 }
 
 // Finishes tells whether a result is that of a finish call that went through.
