@@ -88,7 +88,8 @@ func (e *Engine) Command(ctx context.Context, name, args string) (view.CommandRe
 	r, err := c.Run(ctx, args)
 	reply := view.CommandReply{Found: true, Lines: r.Lines}
 	if err == nil && r.NewSession {
-		if err = e.Switch(ctx, ""); err == nil && e.options.Host != "terminal" {
+		if err = e.Switch(ctx, ""); err == nil {
+			reply.Renewed = true
 			e.notice(ctx, "the next prompt begins a new session")
 		}
 	}

@@ -57,6 +57,8 @@ type CommandReply struct {
 	// Ran is how the prompt ended that the command typed and that was run at once;
 	// nil for none. Its text is one of Lines.
 	Ran *Outcome
+	// Renewed tells that another session is on since.
+	Renewed bool
 }
 
 // Listing is the answer of --list-plugins.

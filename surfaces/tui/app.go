@@ -76,6 +76,7 @@ type Session struct {
 
 	ctx      context.Context
 	running  *activity // the prompt that runs; nil for none
+	changing int       // commands at work that decide where the next prompt goes
 	shells   int       // ! commands that run
 	calls    int       // ! commands so far
 	stopped  bool      // the loop is to end
@@ -95,8 +96,10 @@ type Session struct {
 
 // activity is a prompt on its way.
 type activity struct {
-	stop func()
-	done chan struct{}
+	stop     func()
+	done     chan struct{}
+	stopping bool   // the person has stopped it
+	told     string // the error of its last turn, which is on the screen
 }
 
 // New checks the terminal and the options and makes nothing yet. ErrNoTerminal names
@@ -144,7 +147,12 @@ func newSession(o Options, plain bool) (*Session, error) {
 }
 
 // Notice shows a line in the conversation.
-func (s *Session) Notice(n view.Notice) { s.in.do(func() { s.notice(n) }) }
+func (s *Session) Notice(n view.Notice) {
+	s.in.do(func() {
+		s.wants = true // what is told of is often on the status line, or a command
+		s.notice(n)
+	})
+}
 
 func (s *Session) notice(n view.Notice) {
 	if s.lines != nil {

@@ -50,14 +50,44 @@ func (s *Session) asked() asked {
 // command runs "/NAME ARGS".
 func (s *Session) command(text string) {
 	name, args, _ := command.Split(text)
-	s.reply(func(a command.Session) command.Reply { return command.Run(s.ctx, a, name, args) })
-}
-
-// reply has a command work beside the loop and shows what it comes to.
-func (s *Session) reply(f func(command.Session) command.Reply) {
 	a := s.asked()
 	var r command.Reply
-	host{s}.Go(func() { r = f(a) }, func() { s.apply(r) })
+	work, done := func() { r = command.Run(s.ctx, a, name, args) }, func() { s.apply(r) }
+	if command.Waits(name) {
+		host{s}.Go(work, done)
+		return
+	}
+	s.inOrder(work, done)
+}
+
+// inOrder does work beside the loop. What the person sends meanwhile waits for done:
+// it may be meant for another session, or another model.
+func (s *Session) inOrder(work, done func()) {
+	s.changing++
+	host{s}.Go(work, func() {
+		s.changing--
+		done()
+		s.next()
+	})
+}
+
+// free tells whether a line that is sent would run at once.
+func (s *Session) free() bool { return s.running == nil && s.changing == 0 }
+
+// next runs the line that waits first, when nothing is in its way, and tells whether
+// there was one.
+func (s *Session) next() bool {
+	if !s.free() {
+		return false
+	}
+	if s.lines != nil {
+		return s.lines.next()
+	}
+	e, ok := s.editor.Queue().Pop()
+	if ok {
+		s.prompt(e)
+	}
+	return ok
 }
 
 // apply does what a command came to.
@@ -150,7 +180,7 @@ func (s *Session) act(r command.Reply) {
 // renew shows the conversation that is on now.
 func (s *Session) renew() {
 	var messages []chat.Message
-	host{s}.Go(func() { messages = s.d.Transcript() }, func() {
+	s.inOrder(func() { messages = s.d.Transcript() }, func() {
 		if s.lines != nil {
 			for _, m := range messages {
 				s.lines.message(m)
@@ -195,7 +225,7 @@ func (s *Session) pick(p *command.Pick) {
 				return false
 			}
 			var r command.Reply
-			host{s}.Go(func() { r = k.Do(s.ctx, id) }, func() { s.apply(r) })
+			s.inOrder(func() { r = k.Do(s.ctx, id) }, func() { s.apply(r) })
 			return k.Leaves
 		}})
 	}

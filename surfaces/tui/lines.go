@@ -94,7 +94,7 @@ func (s *Session) runLines(ctx context.Context) error {
 		if l.bad != nil {
 			s.stop(l.bad)
 		}
-		if l.atEnd && s.running == nil && s.shells == 0 && len(l.queue) == 0 {
+		if l.atEnd && s.free() && s.shells == 0 && len(l.queue) == 0 {
 			s.stop(nil)
 		}
 	}
@@ -202,11 +202,18 @@ func (l *lines) finished(id, name string, r transcript.Result) {
 // ended goes on with the next line that waits.
 func (l *lines) ended() {
 	l.say("ready")
-	if len(l.queue) > 0 {
-		next := l.queue[0]
-		l.queue = l.queue[1:]
-		l.s.prompt(input.Entry{Text: next})
+	l.s.next()
+}
+
+// next runs the line that waits first and tells whether there was one.
+func (l *lines) next() bool {
+	if len(l.queue) == 0 {
+		return false
 	}
+	text := l.queue[0]
+	l.queue = l.queue[1:]
+	l.s.prompt(input.Entry{Text: text})
+	return true
 }
 
 // over is the end of the input: what runs goes on, what is asked is refused.
@@ -237,7 +244,7 @@ func (l *lines) line(text string) {
 		l.s.shell(trimmed)
 	case isCommand:
 		l.s.command(trimmed)
-	case l.s.running != nil:
+	case !l.s.free():
 		l.queue = append(l.queue, text)
 		l.say("queued: %s", oneLine(text))
 	default:

@@ -35,7 +35,7 @@ func (s *Session) SetPanels(h *surfaces.Host) { s.source.Host = h }
 func (s *Session) Queued(_, text string) error {
 	s.in.do(func() {
 		switch {
-		case s.running == nil:
+		case s.free():
 			s.prompt(input.Entry{Text: text})
 		case s.lines != nil:
 			s.lines.queue = append(s.lines.queue, text)

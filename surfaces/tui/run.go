@@ -32,7 +32,7 @@ func (s *Session) send(e input.Entry) {
 		s.shell(text)
 	case isCommand && len(e.Attached) == 0:
 		s.command(text)
-	case s.running != nil:
+	case !s.free():
 		s.editor.Queue().Push(e)
 	default:
 		s.prompt(e)
@@ -69,11 +69,18 @@ func withFiles(e input.Entry) string {
 
 // ended goes on after a run: with the next line that waits.
 func (s *Session) ended(out view.Outcome) {
+	was := s.running
+	if was == nil {
+		was = new(activity)
+	}
 	s.running, s.wants, s.shown = nil, true, ""
 	s.work.on = s.shells > 0
 	s.live.Store(false)
 	s.endReply()
-	if out.Why != "" {
+	switch {
+	case was.stopping && out.Stop == "aborted":
+		s.notice(view.Notice{Text: "stopped"})
+	case out.Why != "" && out.Why != was.told: // else the turn has said so
 		s.notice(view.Notice{Text: out.Stop + ": " + out.Why, Warn: true})
 	}
 	if out.Unsaved != "" {
@@ -83,8 +90,7 @@ func (s *Session) ended(out view.Outcome) {
 		s.lines.ended()
 		return
 	}
-	if next, ok := s.editor.Queue().Pop(); ok {
-		s.prompt(next)
+	if s.next() {
 		return
 	}
 	s.bell()
@@ -124,6 +130,7 @@ func (s *Session) stopRun() bool {
 	if s.running == nil {
 		return false
 	}
+	s.running.stopping = true
 	s.running.stop()
 	s.doing("stopping")
 	return true
@@ -139,14 +146,15 @@ func (s *Session) hint(text string, d time.Duration) {
 func (s *Session) shell(text string) {
 	line := strings.TrimPrefix(text, "!")
 	line, unseen := strings.CutPrefix(line, "!")
-	if strings.TrimSpace(line) == "" {
+	line = strings.TrimSpace(line)
+	if line == "" {
 		return
 	}
 	s.calls++
 	id := "!" + line + "\x00" + time.Duration(s.calls).String()
 	if s.lines == nil {
 		s.tr.Command(line)
-		s.tr.Begin(id, "shell", `{"command":""}`)
+		s.tr.Begin(id, "shell", "") // the line stands above
 		s.tr.Show(id)
 	}
 	s.shells++

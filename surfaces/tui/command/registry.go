@@ -105,6 +105,9 @@ func others(s Session) []view.Command {
 	return append(own, foreign...)
 }
 
+// Waits tells whether a command may wait for the person: nothing is to wait for it.
+func Waits(name string) bool { return name == "trust" }
+
 // Run does what a person asked for with /NAME ARGS. A name nobody has comes with the
 // one that was meant.
 func Run(ctx context.Context, s Session, name, args string) Reply {
@@ -126,6 +129,9 @@ func Run(ctx context.Context, s Session, name, args string) Reply {
 		return unknown(s, name, r.Known)
 	}
 	var reply Reply
+	if r.Renewed {
+		reply.Do = Renew
+	}
 	for _, line := range r.Lines {
 		reply.Body.say(line)
 	}
