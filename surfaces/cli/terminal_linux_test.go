@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -154,5 +155,41 @@ func TestSessionTrust(t *testing.T) {
 	s.typed("/quit\n")
 	if e := s.wait(); e.code != 0 {
 		t.Errorf("%v\n%s", e, s.shown.String())
+	}
+}
+
+// A command of the person's file, a command behind "!", and another session, as they
+// reach the model.
+func TestSessionCommands(t *testing.T) {
+	l := newLab(t, func(w *reply, n int, _ string) {
+		w.send(data(content("answer "+strconv.Itoa(n+1)+"\n"), finish("stop")))
+	})
+	l.write("home/commands/look.md", "Look at $ARGUMENTS.")
+	s := l.sit()
+	s.shows("/help")
+	s.typed("/look the tests\n")
+	s.shows("answer 1")
+	s.typed("!echo from the shell\n")
+	s.shows("exited(0)")
+	s.typed("and now\n")
+	s.shows("answer 2")
+	s.typed("/new\n")
+	s.typed("something else\n")
+	s.shows("answer 3")
+	s.typed("/quit\n")
+	if e := s.wait(); e.code != 0 {
+		t.Fatalf("%v\n%s", e, s.shown.String())
+	}
+	sent := l.sent()
+	if len(sent) != 3 {
+		t.Fatalf("%d requests", len(sent))
+	}
+	for i, want := range []string{"Look at the tests.", "I ran a command: echo from the shell", "something else"} {
+		if !strings.Contains(sent[i].body, want) {
+			t.Errorf("request %d lacks %q: %.1500s", i+1, want, sent[i].body)
+		}
+	}
+	if strings.Contains(sent[2].body, "answer 1") {
+		t.Errorf("a new session knows the old one: %.1500s", sent[2].body)
 	}
 }
