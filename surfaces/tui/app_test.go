@@ -63,7 +63,7 @@ func TestPromptQueueStop(t *testing.T) {
 	l.key(tcell.KeyEscape, 0, 0)
 	l.until("both ran", func() bool { return strings.Join(e.said(), ",") == "one,two" && l.s.running == nil })
 	text := l.text()
-	for _, want := range []string{"▌ one", "▌ two", "aborted: stopped by you"} {
+	for _, want := range []string{"▌ one", "▌ two", "· stopped"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q on\n%s", want, text)
 		}

@@ -116,6 +116,12 @@ func (s *Session) onTurnEnd(e *event.TurnEndEvent) {
 		s.wants = true
 		s.endReply()
 		s.doing("thinking")
+		if r := s.running; r != nil {
+			r.told = text
+			if r.stopping {
+				return
+			}
+		}
 		if text != "" {
 			s.notice(view.Notice{Text: text, Warn: true})
 		}
