@@ -20,6 +20,7 @@ type Purse struct {
 
 	mu    sync.Mutex
 	spent chat.Usage
+	ahead chat.Usage // what a session had spent more than this purse when it was carried
 }
 
 // NewPurse returns a full purse.
@@ -32,11 +33,24 @@ func (p *Purse) Spend(u chat.Usage) {
 	p.spent = p.spent.Add(u)
 }
 
-// Spent returns what was taken so far.
+// Carry says what a session had spent, of whoever's purse, when it is gone on with;
+// zero for a new one. The caps then hold for that session, and for the purse itself:
+// what was taken before stays taken.
+func (p *Purse) Carry(u chat.Usage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ahead = chat.Usage{
+		Input: max(0, u.Input-p.spent.Input), Output: max(0, u.Output-p.spent.Output),
+		CacheRead: max(0, u.CacheRead-p.spent.CacheRead), CacheWrite: max(0, u.CacheWrite-p.spent.CacheWrite),
+		Cost: max(0, u.Cost-p.spent.Cost),
+	}
+}
+
+// Spent returns what was taken so far, and what was carried beyond it.
 func (p *Purse) Spent() chat.Usage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.spent
+	return p.spent.Add(p.ahead)
 }
 
 // Share returns the used share 0..1 of the cap that is nearest; capped is false

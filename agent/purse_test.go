@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"starling/agent"
 	"starling/agent/provider"
 	"starling/bus/chat"
@@ -42,6 +44,31 @@ func TestPurse(t *testing.T) {
 	if wait.Wait(); p.Spent() != (chat.Usage{Input: 50, Cost: 25}) {
 		t.Errorf("spent %+v", p.Spent())
 	}
+}
+
+// A session that is gone on with counts as a whole, whoever paid for it; what a purse
+// paid stays paid through every change of sessions.
+func TestPurseCarries(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		usd := rapid.IntRange(0, 40)
+		p := agent.NewPurse(agent.Caps{Cost: 20})
+		all, session := 0, 0
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			n := usd.Draw(t, "dollars")
+			if rapid.Bool().Draw(t, "another session") {
+				session = n
+				p.Carry(chat.Usage{Cost: float64(n), Output: n})
+			} else {
+				all, session = all+n, session+n
+				p.Spend(chat.Usage{Cost: float64(n), Output: n})
+			}
+			want := max(all, session)
+			_, why := p.Over()
+			if got := p.Spent(); got.Cost != float64(want) || got.Output != want || (why != "") != (want >= 20) {
+				t.Fatalf("spent %+v, want %d; over: %q", got, want, why)
+			}
+		}
+	})
 }
 
 // costs answers with a call until the tokens of a reply were paid n times.

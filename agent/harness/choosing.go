@@ -1,10 +1,14 @@
 package harness
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"starling/agent/model"
+	"starling/agent/session"
+	"starling/bus/chat"
 	"starling/bus/view"
 )
 
@@ -97,6 +101,32 @@ func (e *Engine) uncapped(b built) string {
 		return "the price of " + b.name + " is not known here, so --max-cost counts only what its server says it cost"
 	}
 	return ""
+}
+
+// carry has --max-cost count what a session spent before it is gone on with; nil is a
+// new one. Without a cap nobody asks, and the session is not read for it.
+func (e *Engine) carry(s *session.Session) {
+	switch {
+	case e.options.MaxCost == 0:
+		return
+	case s == nil:
+		e.models.purse.Carry(chat.Usage{})
+		return
+	}
+	used, unpriced, err := s.Usage()
+	e.models.purse.Carry(used)
+	warn := func(text string) { e.say(context.Background(), view.Notice{Text: text, Warn: true}) }
+	if err != nil {
+		warn(fmt.Sprintf("--max-cost does not count all of session %s: %v", s.ID(), err))
+	}
+	now := e.models.current()
+	unpriced = slices.DeleteFunc(unpriced, func(name string) bool {
+		return name == demoModel || strings.HasPrefix(name, scriptPrefix) || // they cost nothing
+			name == now.name && e.uncapped(now) != "" // that is said already
+	})
+	if len(unpriced) > 0 {
+		warn(fmt.Sprintf("session %s has replies without a price, of %s: --max-cost does not count them", s.ID(), view.CleanLine(strings.Join(unpriced, ", "))))
+	}
 }
 
 // lines joins those that say something.

@@ -200,6 +200,36 @@ def apply(ctx):
 	}
 }
 
+// --max-cost counts what a session spent in other processes from the moment it is
+// gone on with; a new session gives nothing back.
+func TestPurseOfASwitchedSession(t *testing.T) {
+	p := newPlace(t)
+	s := serve(t, func(int, string) (int, string) { return 200, say("fine") })
+	p.useServer(s)
+	p.options.MaxCost = 0.0003 // each request costs 0.00012
+	e := p.start()
+	p.prompt(e, "one")
+	p.prompt(e, "two")
+	spent := e.SessionID()
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e = p.start()
+	for i, c := range []struct {
+		session string
+		stop    string
+		cost    string
+	}{{"", "end", "0.00012"}, {spent, "end", "0.00036"}, {spent, "limit", "0.00036"}, {"", "end", "0.00036"}, {spent, "limit", "0.00036"}} {
+		if err := e.Switch(t.Context(), c.session); err != nil {
+			t.Fatal(err)
+		}
+		o := p.prompt(e, "go")
+		if got := fmt.Sprintf("%.5f", e.Status().Cost); o.Stop != c.stop || got != c.cost {
+			t.Errorf("step %d: %s, $%s; want %s, $%s\n%s", i, o.Stop, got, c.stop, c.cost, p.said())
+		}
+	}
+}
+
 // A question that is not answered in its time says so, with what had come.
 func TestAskOutOfTime(t *testing.T) {
 	p := newPlace(t)

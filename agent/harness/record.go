@@ -61,6 +61,7 @@ func newRecord(e *Engine) (*record, []chat.Message, error) {
 		return nil, nil, fmt.Errorf("%s: %w", option, err)
 	}
 	messages := e.recent(s, ref)
+	e.carry(s)
 	r.session, r.resumed, r.reason = s, true, "resume"
 	return r, messages, nil
 }

@@ -73,6 +73,7 @@ func (e *Engine) Switch(ctx context.Context, ref string) error {
 	e.todos.Restore(messages)
 	e.bash.Restore(messages)
 	e.permissions.forgetSession(ctx)
+	e.carry(next)
 	if next != nil {
 		e.record.begin(ctx)
 	}

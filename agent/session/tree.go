@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +79,38 @@ func (s *Session) Newest(id string) (string, error) {
 		}
 	}
 	return s.idOf(newest), nil
+}
+
+// Usage returns what the replies of all branches used, and the models of those that
+// used tokens and have no cost. The error names messages that cannot be read; they
+// are not counted.
+func (s *Session) Usage() (used chat.Usage, unpriced []string, err error) {
+	s.mu.Lock()
+	var replies []int
+	for i, n := range s.nodes {
+		if n.role == chat.Assistant {
+			replies = append(replies, i)
+		}
+	}
+	read := s.reader(replies)
+	s.mu.Unlock()
+	defer read.close()
+	var errs []error
+	for _, n := range read.nodes {
+		m, err := read.message(n)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("session file %s: message %s: %w", s.path, n.id, err))
+			continue
+		}
+		if m.Usage == nil {
+			continue
+		}
+		used = used.Add(*m.Usage)
+		if m.Usage.Cost == 0 && *m.Usage != (chat.Usage{}) && !slices.Contains(unpriced, m.Model) {
+			unpriced = append(unpriced, m.Model)
+		}
+	}
+	return used, unpriced, errors.Join(errs...)
 }
 
 // Jump makes the next message follow the given one, "" for none. It is refused

@@ -170,7 +170,7 @@ func newApp(args []string, p Process) *ucli.App {
 			&ucli.StringFlag{Name: "append-system", Usage: "`TEXT` behind the system prompt"},
 			&ucli.BoolFlag{Name: "no-context", Usage: "leave out AGENTS.md files and skills", DisableDefaultText: true},
 			&ucli.IntFlag{Name: "max-turns", Usage: "end a run after `N` turns", DefaultText: strconv.Itoa(agent.DefaultMaxTurns)},
-			&ucli.Float64Flag{Name: "max-cost", Usage: "end a run when its requests cost this many `USD`", DefaultText: "none"},
+			&ucli.Float64Flag{Name: "max-cost", Usage: "end a run when its session cost this many `USD`", DefaultText: "none"},
 			&ucli.StringFlag{Name: "mode", Usage: "`MODE` of permissions, what runs unasked: ask (reads), auto-edit (edits in the workspace too), plan (reads alone) or yolo (all but the safety floor)", Value: string(permit.ModeAsk)},
 			&ucli.StringSliceFlag{Name: "allow", Usage: "run calls of this `RULE` unasked, such as 'bash(go test *)' (repeatable)"},
 			&ucli.StringSliceFlag{Name: "ask", Usage: "ask before calls of this `RULE` (repeatable)"},

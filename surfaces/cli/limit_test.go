@@ -26,8 +26,11 @@ func TestMaxCost(t *testing.T) {
 	if e.code != 3 || r.Stop != "limit" || r.Why != why || len(l.sent()) != 3 || r.Usage.Cost < 0.000359 || r.Usage.Cost > 0.000361 {
 		t.Errorf("%d requests, %v", len(l.sent()), e)
 	}
-	// The rest of the money is that of a run; the calls of the last reply have results.
-	if e := l.run("--quiet", "--continue", "--max-cost", "0.0002", "on"); e.code != 3 || !strings.Contains(e.stderr, "starling: a limit ended the run: the session reached its limit of $0.0002 (it spent $0.00024)\n") || len(l.sent()) != 5 {
+	// What the session spent before counts; the calls of the last reply have results.
+	if e := l.run("--quiet", "--continue", "--max-cost", "0.0003", "on"); e.code != 3 || !strings.Contains(e.stderr, why+"\n") || len(l.sent()) != 3 {
+		t.Errorf("nothing is left: %d requests, %v", len(l.sent()), e)
+	}
+	if e := l.run("--quiet", "--continue", "--max-cost", "0.0005", "on"); e.code != 3 || !strings.Contains(e.stderr, "starling: a limit ended the run: the session reached its limit of $0.0005 (it spent $0.0006)\n") || len(l.sent()) != 5 {
 		t.Errorf("%d requests, %v", len(l.sent()), e)
 	}
 	l = newRun()
@@ -39,6 +42,13 @@ func TestMaxCost(t *testing.T) {
 	l.models("")
 	if r, e := l.json("--max-cost", "0.0003", "go"); e.code != 0 || r.Text != "done" || strings.Count(e.stderr, "the price of mine/small is not known here") != 1 {
 		t.Errorf("no price: %v", e)
+	}
+	if e := l.run("--quiet", "--continue", "--max-cost", "1", "on"); e.code != 0 || strings.Count(e.stderr, "price") != 1 {
+		t.Errorf("no price before and now: %v", e)
+	}
+	l.models(`"cost": {"input": 1, "output": 2}`)
+	if e := l.run("--quiet", "--continue", "--max-cost", "1", "on"); e.code != 0 || strings.Count(e.stderr, "has replies without a price, of mine/small: --max-cost does not count them") != 1 {
+		t.Errorf("no price before: %v", e)
 	}
 	// A server that names the price itself is believed.
 	l = newLab(t, func(w *reply, n int, _ string) {
