@@ -70,8 +70,10 @@ func shell() int {
 		}
 		front(syscall.Getpgrp())
 		fmt.Println("job stopped")
-		if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
-			return 1
+		for key := []byte{0}; key[0] != '\n'; { // the emulator may have answered something before
+			if _, err := os.Stdin.Read(key); err != nil {
+				return 1
+			}
 		}
 		front(c.Process.Pid)
 		if err := syscall.Kill(-c.Process.Pid, syscall.SIGCONT); err != nil {

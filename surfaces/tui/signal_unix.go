@@ -4,6 +4,7 @@ package tui
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -36,7 +37,18 @@ func (s *Session) suspend() {
 		s.hint("no shell to go back to", hintTime)
 		return
 	}
-	err := s.outside(func() error { return syscall.Kill(0, syscall.SIGSTOP) })
+	err := s.outside(func() error {
+		continued := make(chan os.Signal, 1)
+		signal.Notify(continued, syscall.SIGCONT)
+		defer signal.Stop(continued)
+		if err := syscall.Kill(0, syscall.SIGSTOP); err != nil {
+			return err
+		}
+		// The stop comes a little after the call. Going on before would leave the
+		// terminal raw for the shell.
+		<-continued
+		return nil
+	})
 	if err != nil {
 		s.notice(view.Notice{Text: "the session cannot be suspended: " + err.Error(), Warn: true})
 	}
