@@ -202,17 +202,19 @@ func TestForcedContinuationsUnknownAndFew(t *testing.T) {
 }
 
 func TestStopAtTurnEnd(t *testing.T) {
-	l := newLab(repeat(3, calls(call("echo", `{"text":"a"}`))), nil)
-	l.tool(echo("echo"))
-	listen(l, "house", event.TurnEnd, func(_ context.Context, e *event.TurnEndEvent) (*event.TurnEndAnswer, error) {
-		return &event.TurnEndAnswer{Stop: &bus.Refusal{Why: "enough"}}, nil
-	})
-	o := l.agent.Run(t.Context(), "go")
-	if o.Stop != agent.StopStopped || o.StopWhy != "house: enough" || o.Turns != 1 || o.Err != nil {
-		t.Errorf("%+v", o)
-	}
-	if got := results(l.agent.Transcript()); fmt.Sprint(got) != "[echo: a]" {
-		t.Errorf("results %q", got)
+	for why, want := range map[string]string{"enough": "house: enough", "": "house stopped it"} {
+		l := newLab(repeat(3, calls(call("echo", `{"text":"a"}`))), nil)
+		l.tool(echo("echo"))
+		listen(l, "house", event.TurnEnd, func(_ context.Context, e *event.TurnEndEvent) (*event.TurnEndAnswer, error) {
+			return &event.TurnEndAnswer{Stop: &bus.Refusal{Why: why}}, nil
+		})
+		o := l.agent.Run(t.Context(), "go")
+		if o.Stop != agent.StopStopped || o.StopWhy != want || o.Turns != 1 || o.Err != nil {
+			t.Errorf("%+v", o)
+		}
+		if got := results(l.agent.Transcript()); fmt.Sprint(got) != "[echo: a]" {
+			t.Errorf("results %q", got)
+		}
 	}
 }
 

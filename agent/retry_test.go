@@ -70,6 +70,11 @@ func TestProviderError(t *testing.T) {
 			agent.StopError,
 			"the model server answered 429: slow down (no further attempt: p0: enough)", 0, "",
 		},
+		"stop without a word": {
+			[]answer{{Stop: &bus.Refusal{}}},
+			agent.StopError,
+			"the model server answered 429: slow down (no further attempt: p0 stopped it)", 0, "",
+		},
 		"another model": {
 			[]answer{{}, {Model: "good"}, {Model: "bad"}},
 			agent.StopEnd, "fine", 0,

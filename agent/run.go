@@ -253,6 +253,14 @@ func reason(refusal *bus.Refusal) string {
 	return name + ": " + why
 }
 
+// stopped is reason for a stop, which needs no why of its own.
+func stopped(refusal *bus.Refusal) string {
+	if name := refusal.By.Name; name != "" && strings.TrimSpace(refusal.Why) == "" {
+		return name + " stopped it"
+	}
+	return reason(refusal)
+}
+
 func hasUser(messages []chat.Message) bool {
 	for _, m := range messages {
 		if m.Role == chat.User {

@@ -134,7 +134,7 @@ func (s *receiver) wait(w *provider.Wait) {
 	switch {
 	case d.Stop != nil:
 		s.mu.Lock()
-		s.reply.Take(provider.Event{Kind: provider.Failed, Err: fmt.Errorf("%w (no further attempt: %s)", w.Err, reason(d.Stop))})
+		s.reply.Take(provider.Event{Kind: provider.Failed, Err: fmt.Errorf("%w (no further attempt: %s)", w.Err, stopped(d.Stop))})
 		s.mu.Unlock()
 		s.end()
 	case d.Model != "":

@@ -56,7 +56,7 @@ func (r *run) takeTurn(turn int) {
 	switch {
 	case r.ended():
 	case e.Stopped != nil:
-		r.stop(StopStopped, reason(e.Stopped))
+		r.stop(StopStopped, stopped(e.Stopped))
 	case t.reply.Error != "":
 		r.fail(t.err)
 	case t.stopped != "":

@@ -208,7 +208,8 @@ func TestProviderErrorAnswers(t *testing.T) {
 	for body, want := range map[string]string{
 		`None`: " <nil> <nil>",
 		`{"model": "b", "wait_ms": 0} if e.status == 429 and e.retry_after == 7.0 and e.kind == "rate_limit" else None`: "b 0 <nil>",
-		`stop("enough of " + e.model) if e.attempt == 2 else None`:                                                      " <nil> enough of a",
+		`stop("enough of " + e.model) if e.attempt == 2 else None`:                                                      ` <nil> "enough of a"`,
+		`stop()`:              ` <nil> ""`,
 		`block("x")`:          "is ended with stop(), not with block",
 		`{"wait_ms": "soon"}`: "wait_ms must be a number of milliseconds, not string",
 		`{"wait_ms": -1}`:     "wait_ms must not be negative",
@@ -224,7 +225,7 @@ func TestProviderErrorAnswers(t *testing.T) {
 			wait = fmt.Sprint(*e.Decision.WaitMS)
 		}
 		if e.Decision.Stop != nil {
-			stop = e.Decision.Stop.Why
+			stop = fmt.Sprintf("%q", e.Decision.Stop.Why)
 		}
 		if got := fmt.Sprintf("%s %s %s", e.Decision.Model, wait, stop) + w.said(); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", body, got, want)

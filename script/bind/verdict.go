@@ -34,6 +34,9 @@ const noReason = "no reason was given"
 func refuse(kind string) builtin {
 	return builtin{name: kind, run: func(p *Plugin, c *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		v := &verdict{kind: kind, why: noReason}
+		if kind == "stop" {
+			v.why = "" // that a plugin wants no more is enough
+		}
 		var why starlark.Value = starlark.None
 		if err := starlark.UnpackArgs(kind, args, kwargs, "why?", &why); err != nil {
 			return nil, err
