@@ -232,9 +232,12 @@ func (b built) think(level string) (string, string, error) {
 
 var _ bind.Models = (*models)(nil)
 
-// Check resolves a model for a plugin.
-func (m *models) Check(name string) error {
-	_, err := m.get(name)
+// Check resolves a model for a plugin, and reads the level.
+func (m *models) Check(name, thinking string) error {
+	b, err := m.get(name)
+	if err == nil {
+		_, _, err = b.think(thinking)
+	}
 	return err
 }
 

@@ -177,6 +177,7 @@ def apply(ctx):
     request = {"model": "small", "messages": [{"role": "user", "text": "hi"}]}
     command("ask", "d", lambda a: str([model.ask(request).error for _ in range(4)]))
     command("models", "d", lambda a: model.list()[0].id)
+    command("hard", "d", lambda a: attempt(model.ask, dict(request, thinking = "hard"), reply = print).error)
     on("agent/run-end", lambda e: prompt("once more") if e.cx.task == "go" else None)
 `)
 	e := p.start()
@@ -186,6 +187,9 @@ def apply(ctx):
 	r, err := e.Command(t.Context(), "ask", "")
 	if err != nil || !strings.Contains(r.Lines[0], "[None, ") || !strings.Contains(r.Lines[0], "reached its limit of $0.0003") {
 		t.Errorf("%v %v", r, err)
+	}
+	if r, err := e.Command(t.Context(), "hard", ""); err != nil || !strings.Contains(r.Lines[0], "there is no such level; write one of off") || len(s.all()) != 3 {
+		t.Errorf("a bad level: %v %v, %d requests", r, err, len(s.all()))
 	}
 	for _, row := range e.Plugins() {
 		if got := fmt.Sprintf("%.5f", row.Cost); row.Name == "asker" && got != "0.00012" {

@@ -18,8 +18,9 @@ import (
 
 // Models answers what plugins ask of models, out of the session's purse.
 type Models interface {
-	// Check resolves a model; its error names what there is.
-	Check(name string) error
+	// Check holds model and thinking of a request against what there is; its error
+	// names that. A level the model lacks but others have is no fault.
+	Check(model, thinking string) error
 	// Ask sends one request without tools and returns the whole reply. A failure
 	// is in the reply, which carries what was used all the same.
 	Ask(ctx context.Context, plugin string, q Question) Reply
@@ -195,7 +196,7 @@ func askModel(p *Plugin, c *call, args starlark.Tuple, kwargs []starlark.Tuple) 
 	if err != nil {
 		return fail(err)
 	}
-	if err := p.host.Models.Check(q.Model); err != nil {
+	if err := p.host.Models.Check(q.Model, q.Thinking); err != nil {
 		return fail(err)
 	}
 	if err := p.host.spending.within(p.Name(), p.words); err != nil {

@@ -19,9 +19,12 @@ type fakeModels struct {
 	cost          float64
 }
 
-func (f *fakeModels) Check(name string) error {
-	if name != "small" {
+func (f *fakeModels) Check(name, thinking string) error {
+	switch {
+	case name != "small":
 		return fmt.Errorf("there is no model %q; there is small", name)
+	case thinking != "off":
+		return fmt.Errorf("there is no level %q; there is off", thinking)
 	}
 	return nil
 }
@@ -56,6 +59,7 @@ func TestModelAsk(t *testing.T) {
 		{"waits", `"model"`, ask + `.text`, "p sys hi off 9"},
 		{"fields", `"model"`, `"%s %s %s %d %s" % [(r.ok, r.error, r.stop, r.usage.output, r.cost) for r in [` + ask + `]][0]`, "True None end 2 0.25"},
 		{"unknown model", `"model"`, `model.ask({"model": "big", "messages": [{"role": "user", "text": "hi"}]})`, `there is no model "big"; there is small`},
+		{"unknown level", `"model"`, `model.ask({"model": "small", "thinking": "hard", "messages": [{"role": "user", "text": "hi"}]}, reply = print)`, `there is no level "hard"; there is off`},
 		{"no messages", `"model"`, `model.ask({"model": "small", "messages": []})`, "the request needs messages"},
 		{"a system message", `"model"`, `model.ask({"model": "small", "messages": [{"role": "system", "text": "x"}]})`, "the system text has a field of its own"},
 		{"unknown field", `"model"`, `model.ask({"mode": "small"})`, `did you mean "model"?`},
