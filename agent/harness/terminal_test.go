@@ -148,7 +148,9 @@ func TestNewSessionHeadless(t *testing.T) {
 	e := p.start()
 	p.prompt(e, "hello")
 	first := e.SessionID()
-	p.command(e, "fresh", "")
+	if r, err := e.Command(t.Context(), "fresh", ""); err != nil || !r.Renewed {
+		t.Errorf("%+v %v", r, err)
+	}
 	if !strings.Contains(p.said(), "the next prompt begins a new session") {
 		t.Error(p.said())
 	}
