@@ -20,21 +20,22 @@ func (e *Engine) fileChanged(c fs.Change) {
 	})
 }
 
-// watched makes a tool announce the files of the workspace that differ after it
-// ran, as long as somebody listens: nobody else pays for the comparison.
-func (e *Engine) watched(t spec.Tool) spec.Tool {
+// watched makes a tool announce the files of the workspace, and of the further
+// folders, that differ after it ran, as long as somebody listens: nobody else pays for
+// the comparison.
+func (e *Engine) watched(t spec.Tool, files *fs.Files) spec.Tool {
 	run := t.Execute
 	t.Execute = func(ctx context.Context, c spec.ToolCall) (spec.ToolResult, error) {
 		if !e.changes.Listening() {
 			return run(ctx, c)
 		}
-		before, err := fs.Snapshot(ctx, e.jail)
+		before, err := files.Snapshot(ctx)
 		if err != nil || before == nil { // too many files: nobody can tell
 			return run(ctx, c)
 		}
 		result, failed := run(ctx, c)
 		// What a cancelled command changed is changed all the same.
-		after, err := fs.Snapshot(context.WithoutCancel(ctx), e.jail)
+		after, err := files.Snapshot(context.WithoutCancel(ctx))
 		if err == nil && after != nil {
 			for _, change := range before.Diff(after) {
 				e.fileChanged(change)

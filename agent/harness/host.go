@@ -52,7 +52,7 @@ func (e *Engine) builtin() []spec.Tool {
 		Folders: e.folders, Changed: e.fileChanged, Home: resolved(o.UserHome), StateHome: resolved(o.Home), Env: e.shell.Env(),
 	})
 	e.files.tools = files
-	all := append([]spec.Tool{e.watched(e.bash.Tool())}, files.All()...)
+	all := append([]spec.Tool{e.watched(e.bash.Tool(), files)}, files.All()...)
 	all = append(all, e.todos.Tool(), dialog.QuestionTool(e.asker()))
 	if o.Host != "terminal" {
 		// Saying is not doing: nobody looks on, so the end is an act.

@@ -233,6 +233,11 @@ func (p *permissions) hold(ctx context.Context, a *asked, d permit.Decision) err
 		return fmt.Errorf("it may discard uncommitted work, and no snapshot of it could be made: %w", err)
 	}
 	a.held = true
+	if taken != nil {
+		if err := p.snapshots.PruneDaily(ctx); err != nil {
+			p.engine.say(ctx, view.Notice{Text: err.Error(), Warn: true})
+		}
+	}
 	if taken != nil && len(d.Losses) > 0 {
 		p.engine.notice(ctx, fmt.Sprintf("before %s: %s kept; this brings it back: %s", a.summary, taken.Summary(), snapshot.RestoreCommand(taken.ID)))
 	}

@@ -373,6 +373,8 @@ reply(lambda last: say(last))
 func TestProcessesAndFileChanges(t *testing.T) {
 	p := newPlace(t)
 	p.write("ws/old.txt", "x")
+	p.write("beside/old.txt", "x")
+	p.options.AddDirs = []string{"../beside"}
 	p.write("home/plugins/watch.star", `inject = ["commands", "processes"]
 uses = ["exec"]
 def apply(ctx):
@@ -391,7 +393,7 @@ def apply(ctx):
 	p.scenario(`
 call("write", path = "new.txt", content = "x")
 call("edit", path = "old.txt", edits = [{"old_text": "x", "new_text": "y"}])
-call("bash", command = "echo z > made.txt; rm new.txt; sleep 300 &")
+call("bash", command = "echo z > made.txt; rm new.txt; echo y > ../beside/old.txt; sleep 300 &")
 say("done")
 `)
 	e := p.start()
@@ -409,7 +411,7 @@ say("done")
 	p.eventually("the events", func() bool {
 		got := lines("seen")
 		for _, want := range []string{
-			"created new.txt 64", "modified old.txt 64", "created made.txt", "deleted new.txt 0", "exit bash stopped: echo z > made.txt",
+			"created new.txt 64", "modified old.txt 64", "created made.txt", "deleted new.txt 0", "/beside/old.txt", "exit bash stopped: echo z > made.txt",
 		} {
 			if !strings.Contains(got, want) {
 				return false

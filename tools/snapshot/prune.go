@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -93,6 +94,30 @@ func (s *Store) Prune(ctx context.Context, keep Keep) (removed int, err error) {
 		}
 	}
 	return removed, nil
+}
+
+// pruned is the file whose time says when PruneDaily last did something.
+const pruned = "pruned"
+
+// PruneDaily is Prune by the defaults, at most once in 24 hours for each store. It
+// costs one look at a file otherwise.
+func (s *Store) PruneDaily(ctx context.Context) error {
+	stamp := filepath.Join(s.Dir, pruned)
+	now := s.now()
+	info, err := os.Lstat(stamp)
+	if err == nil && now.Sub(info.ModTime()).Abs() < 24*time.Hour {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("snapshots: %w", err)
+	}
+	if _, err := s.Prune(ctx, Keep{}); err != nil {
+		return err
+	}
+	if err := os.WriteFile(stamp, nil, 0o600); err != nil {
+		return fmt.Errorf("snapshots: %w", err)
+	}
+	return os.Chtimes(stamp, now, now)
 }
 
 // contents are the files of the contents and their sizes, leftovers among them.

@@ -241,3 +241,38 @@ func TestLoad(t *testing.T) {
 		}
 	}
 }
+
+// TestPruneDaily: by the defaults, the first time and then a day later.
+func TestPruneDaily(t *testing.T) {
+	l := small(t)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	l.store.Now = func() time.Time { return now }
+	for i := range snapshot.DefaultKeepNewest + 2 {
+		l.write("dir/untracked.txt", fmt.Sprint(i))
+		l.take([]command.Loss{{Dir: l.repo, Kinds: []command.Lost{command.Untracked}}})
+		now = now.Add(time.Minute)
+	}
+	for _, c := range []struct {
+		later time.Duration
+		want  int
+	}{
+		{0, snapshot.DefaultKeepNewest + 2},                               // nothing is old; the stamp is made
+		{snapshot.DefaultKeepAge, snapshot.DefaultKeepNewest},             // a day has gone by long since
+		{time.Hour, snapshot.DefaultKeepNewest + 1},                       // one more was taken meanwhile, and it is too early
+		{24 * time.Hour, snapshot.DefaultKeepNewest},                      // not any more
+		{-10 * 365 * 24 * time.Hour, snapshot.DefaultKeepNewest},          // a clock that went back
+		{snapshot.DefaultKeepAge + time.Hour, snapshot.DefaultKeepNewest}, // and on again
+	} {
+		now = now.Add(c.later)
+		if c.later == time.Hour {
+			l.write("dir/untracked.txt", "more")
+			l.take([]command.Loss{{Dir: l.repo, Kinds: []command.Lost{command.Untracked}}})
+		}
+		ok(t, l.store.PruneDaily(context.Background()))
+		list, err := l.store.List()
+		ok(t, err)
+		if len(list) != c.want {
+			t.Errorf("%v later: %d snapshots, want %d", c.later, len(list), c.want)
+		}
+	}
+}
