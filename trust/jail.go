@@ -10,7 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"syscall"
+	"time"
 )
 
 // ErrOutside is wrapped by every refusal of a path that leads out of a jail.
@@ -162,6 +165,7 @@ func (j *Jail) WriteFile(path string, data []byte, perm fs.FileMode) error {
 // replace writes data beside base and renames it there. All names are below one
 // opened directory, so it cannot be swapped in between.
 func replace(dir *os.Root, base string, data []byte, old fs.FileInfo, perm fs.FileMode) (err error) {
+	sweep(dir)
 	temp, err := tempName()
 	if err != nil {
 		return err
@@ -428,6 +432,51 @@ func kindOf(m fs.FileMode) string {
 		return "a device"
 	}
 	return "no regular file"
+}
+
+// staleTemp is how old a temporary file is before nobody can be writing it any more.
+const staleTemp = time.Hour
+
+// swept are the folders that were looked through, each once by a process.
+var swept sync.Map
+
+// sweep removes what writes that were killed left in a folder. It is no fault when it
+// cannot: the names are ours alone, and the files harm nobody.
+func sweep(dir *os.Root) {
+	info, err := dir.Stat(".")
+	if err != nil {
+		return
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return
+	}
+	key := [2]uint64{uint64(st.Dev), uint64(st.Ino)}
+	if _, done := swept.LoadOrStore(key, true); done {
+		return
+	}
+	f, err := dir.Open(".")
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1) // a partial list is the best there is
+	for _, name := range names {
+		if !isTemp(name) {
+			continue
+		}
+		if left, err := dir.Lstat(name); err == nil && left.Mode().IsRegular() && time.Since(left.ModTime()) > staleTemp {
+			_ = dir.Remove(name) // somebody else may have been faster
+		}
+	}
+}
+
+// isTemp tells names of tempName from all others.
+func isTemp(name string) bool {
+	middle, ok := strings.CutPrefix(name, ".starling-")
+	middle, ok2 := strings.CutSuffix(middle, ".tmp")
+	raw, err := hex.DecodeString(middle)
+	return ok && ok2 && err == nil && len(raw) == 8 && middle == strings.ToLower(middle)
 }
 
 // tempName is short, so that it fits where the longest file name does.
