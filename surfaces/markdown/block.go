@@ -3,32 +3,13 @@ package markdown
 import (
 	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	east "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
 
 	"starling/surfaces"
 )
 
-// reader is the parser, made when the first text is rendered.
-var reader = sync.OnceValue(func() parser.Parser {
-	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
-})
-
 // maxNest is how deep quotes and lists are drawn inside each other; what is deeper
 // is drawn at that depth.
 const maxNest = 12
-
-// blocks renders the blocks of a text.
-type blocks struct {
-	o   Options
-	src []byte
-}
 
 // render returns the lines of one or more whole blocks, and whether the last one is
 // a heading.
@@ -36,22 +17,21 @@ func (o Options) render(src string) (lines []Line, heading bool) {
 	if len(src) > 2*maxBlock {
 		return o.wrap([]surfaces.Span{{Text: strings.TrimRight(src, "\n")}}, o.width()), false
 	}
-	b := &blocks{o, []byte(src)}
-	root := reader().Parse(text.NewReader(b.src))
-	last := root.LastChild()
-	return b.children(root, o.width(), 0, true), last != nil && last.Kind() == ast.KindHeading
+	root := parse(src)
+	last := root.last()
+	return o.children(root, o.width(), 0, true), last != nil && last.kind == kindHeading
 }
 
 // children renders the blocks within one, an empty line between them unless tight.
-func (b *blocks) children(parent ast.Node, width, depth int, loose bool) []Line {
+func (o Options) children(parent *node, width, depth int, loose bool) []Line {
 	var out []Line
-	var last ast.Node
-	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		lines := b.block(n, width, depth)
+	var last *node
+	for _, n := range parent.kids {
+		lines := o.block(n, width, depth)
 		if len(lines) == 0 {
 			continue
 		}
-		if last != nil && loose && last.Kind() != ast.KindHeading {
+		if last != nil && loose && last.kind != kindHeading {
 			out = append(out, Line{})
 		}
 		out = append(out, lines...)
@@ -60,90 +40,80 @@ func (b *blocks) children(parent ast.Node, width, depth int, loose bool) []Line 
 	return out
 }
 
-func (b *blocks) block(n ast.Node, width, depth int) []Line {
-	switch n := n.(type) {
-	case *ast.Heading:
+func (o Options) block(n *node, width, depth int) []Line {
+	switch n.kind {
+	case kindHeading:
 		style := surfaces.Title | surfaces.Bold
-		if n.Level > 2 {
+		if n.level > 2 {
 			style = surfaces.Bold
 		}
-		return b.o.wrap(b.inline(n, style), width)
-	case *ast.Paragraph, *ast.TextBlock:
-		return b.o.wrap(b.inline(n, 0), width)
-	case *ast.ThematicBreak:
-		return []Line{{[]surfaces.Span{{Text: strings.Repeat(b.o.sign("─", "-"), width), Style: surfaces.Dim}}}}
-	case *ast.FencedCodeBlock:
-		return b.code(string(n.Language(b.src)), n, width)
-	case *ast.CodeBlock:
-		return b.code("", n, width)
-	case *ast.HTMLBlock:
-		raw := b.raw(n)
-		if n.HasClosure() {
-			raw += string(n.ClosureLine.Value(b.src))
-		}
-		return b.o.wrap([]surfaces.Span{{Text: strings.TrimRight(raw, "\n")}}, width)
-	case *ast.Blockquote:
-		return b.nested(n, surfaces.Span{Text: b.o.sign("│ ", "| "), Style: surfaces.Dim}, surfaces.Span{}, width, depth, true)
-	case *ast.List:
-		return b.list(n, width, depth)
-	case *east.Table:
-		return b.table(n, width)
+		return o.wrap(spans(n.text, style), width)
+	case kindParagraph:
+		return o.wrap(n.words(), width)
+	case kindRule:
+		return []Line{{[]surfaces.Span{{Text: strings.Repeat(o.sign("─", "-"), width), Style: surfaces.Dim}}}}
+	case kindCode:
+		return o.code(n, width)
+	case kindHTML:
+		return o.wrap([]surfaces.Span{{Text: n.text}}, width)
+	case kindQuote:
+		bar := surfaces.Span{Text: o.sign("│ ", "| "), Style: surfaces.Dim}
+		return o.nested(n, bar, bar, width, depth, true)
+	case kindList:
+		return o.list(n, width, depth)
+	case kindTable:
+		return o.table(n, width)
 	}
-	return b.children(n, width, depth, true)
+	return o.children(n, width, depth, true)
+}
+
+// words are the spans of a paragraph.
+func (n *node) words() []surfaces.Span {
+	out := spans(n.text, 0)
+	if n.task == 0 {
+		return out
+	}
+	return append([]surfaces.Span{{Text: "[" + string(n.task) + "] "}}, out...)
 }
 
 // nested renders what is inside a quote or an item behind a prefix.
-func (b *blocks) nested(n ast.Node, first, rest surfaces.Span, width, depth int, loose bool) []Line {
-	if rest.Text == "" {
-		rest = first
+func (o Options) nested(n *node, first, rest surfaces.Span, width, depth int, loose bool) []Line {
+	if depth >= maxNest || o.measure(first.Text)+2 > width { // a character may be two wide
+		return o.children(n, width, depth+1, loose)
 	}
-	if depth >= maxNest || b.o.measure(first.Text) >= width {
-		return b.children(n, width, depth+1, loose)
-	}
-	lines := b.children(n, width-b.o.measure(first.Text), depth+1, loose)
+	lines := o.children(n, width-o.measure(first.Text), depth+1, loose)
 	if len(lines) == 0 {
 		lines = []Line{{}}
 	}
 	return indent(lines, first, rest)
 }
 
-func (b *blocks) list(n *ast.List, width, depth int) []Line {
-	number, last := n.Start, n.Start+n.ChildCount()-1
+func (o Options) list(n *node, width, depth int) []Line {
+	number, last := n.start, n.start+len(n.kids)-1
 	var out []Line
-	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
-		sign := b.o.sign("•", "-") + " "
-		if n.IsOrdered() {
+	for _, item := range n.kids {
+		sign := o.sign("•", "-") + " "
+		if n.ordered {
 			sign = strconv.Itoa(number) + ". "
 			sign = strings.Repeat(" ", max(len(strconv.Itoa(last))+2-len(sign), 0)) + sign
 			number++
 		}
-		if len(out) > 0 && !n.IsTight {
+		if len(out) > 0 && n.loose {
 			out = append(out, Line{})
 		}
 		first := surfaces.Span{Text: sign, Style: surfaces.Dim}
-		rest := surfaces.Span{Text: strings.Repeat(" ", b.o.measure(sign))}
-		out = append(out, b.nested(item, first, rest, width, depth, !n.IsTight)...)
+		rest := surfaces.Span{Text: strings.Repeat(" ", o.measure(sign))}
+		out = append(out, o.nested(item, first, rest, width, depth, n.loose)...)
 	}
 	return out
 }
 
-// raw is the source of a block's lines.
-func (b *blocks) raw(n ast.Node) string {
-	var s strings.Builder
-	lines := n.Lines()
-	for i := range lines.Len() {
-		at := lines.At(i)
-		s.Write(at.Value(b.src))
-	}
-	return s.String()
-}
-
-func (b *blocks) code(language string, n ast.Node, width int) []Line {
-	o := b.o
+func (o Options) code(n *node, width int) []Line {
+	language, _, _ := strings.Cut(n.info, " ")
 	o.Width = width
 	w := newCode(language, o)
 	var out []Line
-	for _, line := range strings.Split(strings.TrimSuffix(b.raw(n), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(n.text, "\n"), "\n") {
 		out = append(out, w.line(line)...)
 	}
 	return out

@@ -47,9 +47,7 @@ func (c *code) line(text string) []Line {
 	text = expand(text, c.o)
 	spans := []surfaces.Span{{Text: text, Style: surfaces.Code}}
 	if c.lang != nil {
-		var l Line
-		c.open = c.lang.highlight(text, c.open, &l)
-		spans = l.Spans
+		spans, c.open = c.lang.highlight(text, c.open)
 	}
 	lines := c.o.chop(spans, c.o.width()-len(c.prefix))
 	if c.prefix == "" {

@@ -4,6 +4,7 @@
 // width a screen measures. A Stream renders while text arrives and touches only the
 // last block. All text comes out clean (see view.Clean), line by line.
 //
-// A link or image that is defined by a reference in another block is shown as it is
-// written: blocks are rendered one by one.
+// The parser is our own. It reads CommonMark with tables, tasks and strikethrough in
+// time in proportion to the text, to a depth of 16. References are not resolved: a link
+// that is defined elsewhere, and its definition, are shown as they are written.
 package markdown

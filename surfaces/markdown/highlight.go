@@ -8,11 +8,41 @@ import (
 	"starling/surfaces"
 )
 
-// highlight adds the spans of one line to l. open is the construct the line before
-// left open, as index+1, 0 for none; what this one leaves open is returned.
-func (g *language) highlight(text string, open int, l *Line) int {
+// runs puts the parts of a line together to spans, as they follow each other.
+type runs struct {
+	text     string
+	from, to int // of the last span
+	style    surfaces.Style
+	spans    []surfaces.Span
+}
+
+func (r *runs) add(n int, style surfaces.Style) {
+	if style != r.style {
+		r.flush()
+		r.style = style
+	}
+	r.to += n
+}
+
+func (r *runs) flush() {
+	if r.from < r.to {
+		r.spans = append(r.spans, surfaces.Span{Text: r.text[r.from:r.to], Style: r.style})
+	}
+	r.from = r.to
+}
+
+// highlight returns the spans of one line. open is the construct the line before left
+// open, as index+1, 0 for none; what this one leaves open is returned too.
+func (g *language) highlight(text string, open int) ([]surfaces.Span, int) {
+	l := &runs{text: text}
+	open = g.line(text, open, l)
+	l.flush()
+	return l.spans, open
+}
+
+func (g *language) line(text string, open int, l *runs) int {
 	if g.whole {
-		l.add(text, diffStyle(text))
+		l.add(len(text), diffStyle(text))
 		return 0
 	}
 	for text != "" {
@@ -22,7 +52,7 @@ func (g *language) highlight(text string, open int, l *Line) int {
 		}
 		if i := g.opens(text); i >= 0 {
 			c := g.constructs[i]
-			l.add(c.begin, c.style())
+			l.add(len(c.begin), c.style())
 			text, open = text[len(c.begin):], i+1
 			if text == "" && !c.across {
 				open = 0
@@ -30,7 +60,7 @@ func (g *language) highlight(text string, open int, l *Line) int {
 			continue
 		}
 		if g.comment(text) {
-			l.add(text, surfaces.Dim)
+			l.add(len(text), surfaces.Dim)
 			return 0
 		}
 		text = g.word(text, l)
@@ -46,7 +76,7 @@ func (c construct) style() surfaces.Style {
 }
 
 // inside goes on in an open construct, to its end or that of the line.
-func (g *language) inside(text string, open int, l *Line) (rest string, still int) {
+func (g *language) inside(text string, open int, l *runs) (rest string, still int) {
 	c := g.constructs[open-1]
 	for i := 0; i < len(text); {
 		switch {
@@ -55,13 +85,13 @@ func (g *language) inside(text string, open int, l *Line) (rest string, still in
 			i += 1 + n
 		case strings.HasPrefix(text[i:], c.end):
 			i += len(c.end)
-			l.add(text[:i], c.style())
+			l.add(i, c.style())
 			return text[i:], 0
 		default:
 			i++
 		}
 	}
-	l.add(text, c.style())
+	l.add(len(text), c.style())
 	if !c.across {
 		open = 0
 	}
@@ -78,7 +108,7 @@ func (g *language) opens(text string) int {
 }
 
 func (g *language) comment(text string) bool {
-	for _, sign := range g.line {
+	for _, sign := range g.comments {
 		if strings.HasPrefix(text, sign) {
 			return true
 		}
@@ -87,10 +117,10 @@ func (g *language) comment(text string) bool {
 }
 
 // word takes a word, a number or one sign.
-func (g *language) word(text string, l *Line) (rest string) {
+func (g *language) word(text string, l *runs) (rest string) {
 	r, n := utf8.DecodeRuneInString(text)
 	if !g.letter(r) {
-		l.add(text[:n], surfaces.Code)
+		l.add(n, surfaces.Code)
 		return text[n:]
 	}
 	number := unicode.IsDigit(r)
@@ -107,15 +137,15 @@ func (g *language) word(text string, l *Line) (rest string) {
 	if g.fold {
 		key = strings.ToLower(word)
 	}
-	style := surfaces.Code
-	keyword, known := g.words()[key]
+	style, known := g.style(key)
 	switch {
-	case keyword:
-		style = surfaces.Accent
-	case known, number:
+	case known:
+	case number:
 		style = surfaces.Warn
+	default:
+		style = surfaces.Code
 	}
-	l.add(word, style)
+	l.add(len(word), style)
 	return text[end:]
 }
 

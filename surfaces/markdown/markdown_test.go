@@ -165,6 +165,15 @@ func TestLinesFit(t *testing.T) {
 	})
 }
 
+// A wide character has room behind every prefix, or there is no prefix.
+func TestWideInside(t *testing.T) {
+	for _, doc := range []string{"- 漢", "> 漢", "1. 漢", "> - 漢", "- > 1. 漢", "    漢", "| 漢 | 漢 |\n|-|-|\n| 漢 | a |"} {
+		for w := 2; w < 12; w++ {
+			fits(t, markdown.Render(doc, options(w)), w)
+		}
+	}
+}
+
 func fits(t interface {
 	Helper()
 	Fatalf(string, ...any)

@@ -23,7 +23,7 @@ type Stream struct {
 	began bool    // there is something before
 	tight bool    // no empty line before the next block: a heading is last
 	block growing // the block that grows
-	rest  string  // the last line, not ended yet
+	rest  []byte  // the last line, not ended yet
 }
 
 // growing is a block that may still grow.
@@ -44,8 +44,8 @@ type fence struct {
 	begun  bool // a line of it is out
 }
 
-// maxBlock is how many bytes of a block are parsed at once: some texts take time that
-// grows with the square of their length. What is longer is cut between lines; a line
+// maxBlock is how many bytes of a block are read at once: Parts draws the open one again
+// with each piece. What is longer is cut between lines; a line
 // that is longer alone is shown without markup.
 const maxBlock = 8 << 10
 
@@ -55,14 +55,14 @@ func NewStream(o Options) *Stream { return &Stream{o: o} }
 // Append adds a piece of text, of any length.
 func (s *Stream) Append(text string) {
 	s.source.WriteString(text)
-	s.rest += text
 	for {
-		line, rest, ok := strings.Cut(s.rest, "\n")
+		line, after, ok := strings.Cut(text, "\n")
+		s.rest = append(s.rest, line...)
 		if !ok {
 			return
 		}
-		s.rest = rest
-		s.line(view.Clean(line))
+		s.line(view.Clean(string(s.rest)))
+		s.rest, text = s.rest[:0], after
 	}
 }
 
@@ -91,8 +91,8 @@ func (s *Stream) Parts() (settled, open []Line) {
 		copied.code = &c
 		tail.block.fence = &copied
 	}
-	if s.rest != "" {
-		tail.line(view.Clean(s.rest))
+	if len(s.rest) > 0 {
+		tail.line(view.Clean(string(s.rest)))
 	}
 	tail.finish()
 	return s.done[:len(s.done):len(s.done)], tail.done
@@ -152,11 +152,11 @@ func (s *Stream) line(line string) {
 }
 
 // tableHead returns the first two lines of a table, which each part of it needs; ""
-// for anything else.
+// for anything else, and for a head that is too long to be read again and again.
 func tableHead(text string) string {
 	first, rest, _ := strings.Cut(text, "\n")
 	second, _, _ := strings.Cut(rest, "\n")
-	if !strings.Contains(first, "|") || !strings.Contains(second, "-") || strings.Trim(second, "|:- \t") != "" {
+	if len(first)+len(second) > maxBlock/4 || !strings.Contains(first, "|") || !strings.Contains(second, "-") || strings.Trim(second, "|:- \t") != "" {
 		return ""
 	}
 	return first + "\n" + second + "\n"

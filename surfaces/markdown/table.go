@@ -3,9 +3,6 @@ package markdown
 import (
 	"strings"
 
-	"github.com/yuin/goldmark/ast"
-	east "github.com/yuin/goldmark/extension/ast"
-
 	"starling/surfaces"
 )
 
@@ -16,22 +13,20 @@ const minColumn = 4
 // grid is a table with its cells rendered.
 type grid struct {
 	o     Options
-	align []east.Alignment
-	rows  [][][]surfaces.Span // the first one is the header
+	align []align
+	rows  [][][]surfaces.Span // the first one is the header; a row may be short
 }
 
-func (b *blocks) table(n *east.Table, width int) []Line {
-	g := grid{o: b.o, align: n.Alignments}
-	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+func (o Options) table(n *node, width int) []Line {
+	g := grid{o: o, align: n.align}
+	for i, row := range n.rows {
 		style := surfaces.Style(0)
-		if row.Kind() == east.KindTableHeader {
+		if i == 0 {
 			style = surfaces.Bold
 		}
-		cells := make([][]surfaces.Span, len(g.align))
-		i := 0
-		for cell := row.FirstChild(); cell != nil && i < len(cells); cell = cell.NextSibling() {
-			cells[i] = b.cell(cell, style)
-			i++
+		cells := make([][]surfaces.Span, len(row))
+		for k, text := range row {
+			cells[k] = cellSpans(text, style)
 		}
 		g.rows = append(g.rows, cells)
 	}
@@ -42,12 +37,12 @@ func (b *blocks) table(n *east.Table, width int) []Line {
 	return g.draw(widths)
 }
 
-func (b *blocks) cell(n ast.Node, style surfaces.Style) []surfaces.Span {
-	spans := b.inline(n, style)
-	for i := range spans {
-		spans[i].Text = strings.ReplaceAll(spans[i].Text, "\n", " ")
+func cellSpans(text string, style surfaces.Style) []surfaces.Span {
+	out := spans(text, style)
+	for i := range out {
+		out[i].Text = strings.ReplaceAll(out[i].Text, "\n", " ")
 	}
-	return spans
+	return out
 }
 
 func (g *grid) size(spans []surfaces.Span) int { return g.o.measure(Line{spans}.Text()) }
@@ -57,12 +52,19 @@ func (g *grid) size(spans []surfaces.Span) int { return g.o.measure(Line{spans}.
 func (g *grid) widths(room int) (widths []int, ok bool) {
 	widths = make([]int, len(g.align))
 	total := 3 * (len(widths) - 1) // separators
-	for i := range widths {
-		widths[i] = 1
-		for _, row := range g.rows {
-			widths[i] = max(widths[i], g.size(row[i]))
+	least := total
+	for _, row := range g.rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], g.size(cell))
 		}
+	}
+	for i, w := range widths {
+		widths[i] = max(w, 1)
 		total += widths[i]
+		least += min(widths[i], minColumn)
+	}
+	if least > room {
+		return nil, false
 	}
 	for total > room {
 		widest := 0
@@ -109,7 +111,7 @@ func (g *grid) draw(widths []int) []Line {
 
 // row draws one row, as many lines as its highest cell has.
 func (g *grid) row(cells [][]surfaces.Span, widths []int, bar string) []Line {
-	columns := make([][]Line, len(cells))
+	columns := make([][]Line, len(widths))
 	height := 1
 	for i, cell := range cells {
 		columns[i] = g.o.wrap(cell, widths[i])
@@ -127,9 +129,9 @@ func (g *grid) row(cells [][]surfaces.Span, widths []int, bar string) []Line {
 			}
 			left, right := 0, max(widths[i]-g.size(part.Spans), 0)
 			switch g.align[i] {
-			case east.AlignRight:
+			case alignRight:
 				left, right = right, 0
-			case east.AlignCenter:
+			case alignCenter:
 				left, right = right/2, right-right/2
 			}
 			out[y].add(strings.Repeat(" ", left), 0)
@@ -146,16 +148,36 @@ func (g *grid) row(cells [][]surfaces.Span, widths []int, bar string) []Line {
 
 // list shows a table in too little room: a line for each cell.
 func (g *grid) list(width int) []Line {
+	heads := make([]string, len(g.align))
+	for i, head := range g.rows[0] {
+		heads[i] = g.short(Line{head}.Text(), width) + ": "
+	}
 	var out []Line
 	for i, row := range g.rows[1:] {
 		if i > 0 {
 			out = append(out, Line{})
 		}
 		for c, cell := range row {
-			head := Line{g.rows[0][c]}.Text()
-			spans := append([]surfaces.Span{{Text: head + ": ", Style: surfaces.Bold}}, cell...)
+			spans := append([]surfaces.Span{{Text: heads[c], Style: surfaces.Bold}}, cell...)
 			out = append(out, g.o.wrap(spans, width)...)
 		}
 	}
 	return out
+}
+
+// short cuts the head of a column to the width: it is repeated for each row.
+func (g *grid) short(head string, width int) string {
+	if g.o.measure(head) <= width {
+		return head
+	}
+	more := g.o.sign("…", "...")
+	n, room := 0, width-g.o.measure(more)
+	for n < len(head) {
+		size := surfaces.Cluster(head[n:])
+		if room -= g.o.measure(head[n : n+size]); room < 0 {
+			break
+		}
+		n += size
+	}
+	return head[:n] + more
 }
