@@ -56,7 +56,7 @@ var fences = []fence{
 	{"github.com/fsnotify/fsnotify", []string{"script/watch"}},
 	{"github.com/nats-io/", []string{"evals/queue"}},
 	{"mvdan.cc/sh/", []string{"trust/command"}},
-	{"github.com/yuin/goldmark", []string{"surfaces/markdown"}},
+	{"github.com/yuin/goldmark", []string{"tests"}},
 	{"net/http", []string{"agent/provider", "agent/model", "tools/fetch", "tools/mcp", "script/bind"}},
 }
 
