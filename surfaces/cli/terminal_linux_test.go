@@ -128,7 +128,7 @@ func TestSessionInterrupt(t *testing.T) {
 	s.typed("first\n")
 	s.shows("a beginning")
 	s.typed("\x03")
-	s.shows("aborted")
+	s.shows("stopped")
 	s.typed("second\n")
 	s.shows("the next answer")
 	s.typed("/quit\n")
