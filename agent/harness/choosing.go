@@ -48,6 +48,9 @@ func (e *Engine) Models() []view.Model {
 	}
 	var list []view.Model
 	for _, k := range known {
+		if !usable(k) {
+			continue
+		}
 		row := view.Model{ID: k.FullName(), Name: k.Name, Provider: k.Provider, Context: k.ContextWindow}
 		if row.Name == "" {
 			row.Name = k.ID

@@ -116,7 +116,8 @@ func (m *models) env(name string) string {
 func (m *models) first() (built, error) {
 	switch {
 	case len(m.known) > 0:
-		return m.build(m.known[0])
+		// One of a later version's format does not keep the others from answering.
+		return m.build(m.known[max(0, slices.IndexFunc(m.known, usable))])
 	case m.faults != nil: // told before; nobody wants the demo's answer in its place
 		return built{}, errors.New("no model of models.json can be used: mend the file, or name another model, such as demo")
 	}
@@ -175,7 +176,20 @@ func (m *models) find(name string) (model.Model, error) {
 	return model.Model{}, fmt.Errorf("%w (there are also demo and script:FILE)", err)
 }
 
+// unusable says why a model cannot be asked, "" when it can.
+func unusable(m model.Model) string {
+	if m.API == "" || m.API == model.OpenAICompletions {
+		return ""
+	}
+	return fmt.Sprintf("its api %s is not usable in this version, only %s is", m.API, model.OpenAICompletions)
+}
+
+func usable(m model.Model) bool { return unusable(m) == "" }
+
 func (m *models) build(found model.Model) (built, error) {
+	if why := unusable(found); why != "" {
+		return built{}, fmt.Errorf("model %s: %s", found.FullName(), why)
+	}
 	key := model.NewKey(found, m.env, m.run)
 	p, err := openai.New(found, key.Get, openai.Options{Env: m.env, KeyRefused: key.Drop})
 	if err != nil {
@@ -241,8 +255,13 @@ func (m *models) Check(name, thinking string) error {
 	return err
 }
 
-// List returns the models of models.json.
+// List returns the models of models.json that can be asked.
 func (m *models) List() []bind.ModelInfo {
+	return slices.DeleteFunc(m.all(), func(i bind.ModelInfo) bool { return i.Unusable != "" })
+}
+
+// all returns the models of models.json.
+func (m *models) all() []bind.ModelInfo {
 	var list []bind.ModelInfo
 	for _, k := range m.known {
 		name := k.Name
@@ -252,6 +271,7 @@ func (m *models) List() []bind.ModelInfo {
 		list = append(list, bind.ModelInfo{
 			ID: k.FullName(), Name: name, Provider: k.Provider,
 			InputCost: k.Cost.Input, OutputCost: k.Cost.Output, Reasoning: k.Reasoning,
+			Unusable: unusable(k),
 		})
 	}
 	return list
@@ -297,8 +317,8 @@ func (m *models) costOf(plugin string) float64 {
 	return m.asked[plugin]
 }
 
-// Models lists what can be named with --model, for people.
+// Models lists the models of models.json for people, those that cannot be used too.
 func Models(o Options) ([]bind.ModelInfo, error) {
 	m := newModels(o.withDefaults(), agent.NewPurse(agent.Caps{}))
-	return m.List(), m.faults
+	return m.all(), m.faults
 }

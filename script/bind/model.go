@@ -53,6 +53,9 @@ type ModelInfo struct {
 	InputCost  float64 `field:"input_cost"`  // US dollars per million tokens
 	OutputCost float64 `field:"output_cost"` // the same
 	Reasoning  bool    `field:"reasoning"`
+	// Unusable says why the model cannot be asked, "" when it can. Plugins are told of
+	// those that can alone.
+	Unusable string
 }
 
 const (

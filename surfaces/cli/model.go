@@ -43,7 +43,8 @@ type modelRow struct {
 	Name      string     `json:"name"`
 	Provider  string     `json:"provider"`
 	Reasoning bool       `json:"reasoning"`
-	Cost      *modelCost `json:"cost,omitempty"` // nil when the price is not known
+	Cost      *modelCost `json:"cost,omitempty"`     // nil when the price is not known
+	Unusable  string     `json:"unusable,omitempty"` // why it cannot be asked
 }
 
 // modelCost is a price in US dollars per million tokens.
@@ -59,7 +60,7 @@ func listModels(p Process, asJSON bool) error {
 	}
 	rows := make([]modelRow, len(list))
 	for i, m := range list {
-		rows[i] = modelRow{ID: m.ID, Name: m.Name, Provider: m.Provider, Reasoning: m.Reasoning}
+		rows[i] = modelRow{ID: m.ID, Name: m.Name, Provider: m.Provider, Reasoning: m.Reasoning, Unusable: m.Unusable}
 		if m.InputCost != 0 || m.OutputCost != 0 {
 			rows[i].Cost = &modelCost{m.InputCost, m.OutputCost}
 		}
@@ -80,11 +81,14 @@ func listModels(p Process, asJSON bool) error {
 
 func writeModels(w io.Writer, rows []modelRow) error {
 	for _, m := range rows {
-		price := "price not known"
-		if m.Cost != nil {
-			price = fmt.Sprintf("$%g in, $%g out per million tokens", m.Cost.Input, m.Cost.Output)
+		about := "price not known"
+		switch {
+		case m.Unusable != "":
+			about = m.Unusable
+		case m.Cost != nil:
+			about = fmt.Sprintf("$%g in, $%g out per million tokens", m.Cost.Input, m.Cost.Output)
 		}
-		if err := say(w, "%s  %s", view.CleanLine(m.ID), price); err != nil {
+		if err := say(w, "%s  %s", view.CleanLine(m.ID), about); err != nil {
 			return err
 		}
 	}
