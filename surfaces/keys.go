@@ -20,13 +20,20 @@ func (h *Host) Key(id ID, m Message, answer func(used bool)) {
 		return
 	}
 	m.Kind = KeyMessage
+	if !p.inTurn(func() bool { return p.key(m, answer) }) {
+		answer(false)
+	}
+}
+
+// key handles a key in its turn, and tells whether what follows has to wait for it.
+func (p *panel) key(m Message, answer func(used bool)) (waits bool) {
 	if p.early() || p.widgetKey(m) {
 		answer(true)
-		return
+		return false
 	}
 	if m.Code != "tab" && m.Code != "backtab" {
 		p.post(m, newAnswer(answer))
-		return
+		return false
 	}
 	p.post(m, newAnswer(func(consumed bool) {
 		step := 1
@@ -34,7 +41,47 @@ func (h *Host) Key(id ID, m Message, answer func(used bool)) {
 			step = -1
 		}
 		answer(consumed || p.turn(step))
+		p.resume()
 	}))
+	return true
+}
+
+// inTurn runs f now, or once the Tab before it has found its widget; f tells whether
+// what follows has to wait for it in turn. It is false where too much waits already.
+func (p *panel) inTurn(f func() (waits bool)) bool {
+	p.mu.Lock()
+	if p.turning {
+		room := len(p.held) < maxQueue
+		if room {
+			p.held = append(p.held, f)
+		}
+		p.mu.Unlock()
+		return room
+	}
+	p.turning = true
+	p.mu.Unlock()
+	if !f() {
+		p.resume()
+	}
+	return true
+}
+
+// resume goes on with what waited, up to the next Tab.
+func (p *panel) resume() {
+	for {
+		p.mu.Lock()
+		if len(p.held) == 0 {
+			p.turning = false
+			p.mu.Unlock()
+			return
+		}
+		f := p.held[0]
+		p.held = p.held[1:]
+		p.mu.Unlock()
+		if f() {
+			return
+		}
+	}
 }
 
 func reserved(m Message) bool {
@@ -47,13 +94,19 @@ func (h *Host) Paste(id ID, text string) {
 	if p == nil || p.early() {
 		return
 	}
-	if !p.change(func(n *Node, w Widget) (Widget, []Message, bool) {
-		if n.Type != Input {
-			return w, nil, false
+	taken := p.inTurn(func() bool {
+		if !p.change(func(n *Node, w Widget) (Widget, []Message, bool) {
+			if n.Type != Input {
+				return w, nil, false
+			}
+			return edited(n, w, w.paste(text, n.Multiline))
+		}) {
+			p.post(Message{Kind: PasteMessage, Text: text}, nil)
 		}
-		return edited(n, w, w.paste(text, n.Multiline))
-	}) {
-		p.post(Message{Kind: PasteMessage, Text: text}, nil)
+		return false
+	})
+	if !taken {
+		h.report(id, "is more than %d keys behind; a paste is dropped", maxQueue)
 	}
 }
 

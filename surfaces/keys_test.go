@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -405,5 +406,51 @@ func inside(t *rapid.T, p surfaces.Panel) {
 	})
 	if !focus {
 		t.Fatalf("the focus is on %q, which is no widget", p.Focus)
+	}
+}
+
+// TestKeysInTurn: what is typed behind a Tab is for the widget it goes to, however
+// long the plugin thinks about the Tab.
+func TestKeysInTurn(t *testing.T) {
+	for name, think := range map[string]time.Duration{"quick": 0, "slow": 20 * time.Millisecond, "too slow": 200 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, dict{"type": "rows", "children": []any{
+				dict{"type": "input", "id": "one"}, dict{"type": "input", "id": "two"}, dict{"type": "button", "id": "go", "label": "go"},
+			}})
+			b.settle()
+			b.answer = func(tree dict, msg map[string]any) (dict, []spec.Ask) {
+				if msg["code"] == "tab" {
+					time.Sleep(think)
+				}
+				return tree, nil
+			}
+			var answers sync.WaitGroup
+			var mu sync.Mutex
+			var order []string
+			for _, code := range []string{"a", "tab", "b", "c", "tab", "enter", "backtab", "d", "backtab", "e"} {
+				answers.Add(1)
+				b.host.Key(b.id, surfaces.Message{Code: code}, func(used bool) {
+					defer answers.Done()
+					mu.Lock()
+					defer mu.Unlock()
+					order = append(order, code)
+					if !used {
+						t.Errorf("%s was not used", code)
+					}
+				})
+			}
+			b.host.Paste(b.id, "!")
+			answers.Wait()
+			b.settle()
+			if one, two := b.widget("one").Text, b.widget("two").Text; one != "ae!" || two != "bcd" {
+				t.Errorf("the inputs hold %q and %q", one, two)
+			}
+			if got := b.said(); strings.Count(got, "press go") != 1 {
+				t.Errorf("the plugin heard %s", got)
+			}
+			if got := strings.Join(order, " "); got != "a tab b c tab enter backtab d backtab e" {
+				t.Errorf("answered in the order %s", got)
+			}
+		})
 	}
 }

@@ -50,9 +50,14 @@ type panel struct {
 	shown   Panel
 	// openedAt is when the surface was closed last and is no more.
 	openedAt time.Time
-	sized    bool
-	width    int // cells, as resize told
-	height   int // cells, for pages
+	// turning tells that a Tab waits for the plugin; what is typed behind it is held
+	// until the widget it is meant for has the keys.
+	turning bool
+	held    []func() (waits bool)
+
+	sized  bool
+	width  int // cells, as resize told
+	height int // cells, for pages
 }
 
 // posted is a message in the queue.
