@@ -173,6 +173,8 @@ func TestSessionCommands(t *testing.T) {
 	s.shows("exited(0)")
 	s.typed("and now\n")
 	s.shows("answer 2")
+	// While a run goes no other session takes its place.
+	l.eventually("the end of two runs", func() bool { return strings.Count(s.shown.String(), "ready") == 2 })
 	s.typed("/new\n")
 	s.typed("something else\n")
 	s.shows("answer 3")
