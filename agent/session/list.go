@@ -63,9 +63,20 @@ func (f Filter) takes(i Info) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// FileError is a session file that cannot be read, as one of a newer version; it
+// says nothing about the others.
+type FileError struct {
+	Path string
+	Err  error
+}
+
+func (e *FileError) Error() string { return fmt.Sprintf("session file %s: %v", e.Path, e.Err) }
+
+func (e *FileError) Unwrap() error { return e.Err }
+
 // List returns sessions, the one written last first. It reads the beginning and
-// the end of each file only. The error names files that could not be read; the
-// others are returned with it.
+// the end of each file only. The error is a *FileError for each file that could not
+// be read, joined, and the others are returned with it; or the folder's.
 func (st Store) List(filter Filter) ([]Info, error) {
 	ids, err := st.ids()
 	if err != nil {
@@ -78,7 +89,7 @@ func (st Store) List(filter Filter) ([]Info, error) {
 		switch {
 		case errors.Is(err, errNothing) || errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			errs = append(errs, fmt.Errorf("session file %s: %w", st.path(id), err))
+			errs = append(errs, &FileError{Path: st.path(id), Err: err})
 		case filter.takes(info):
 			infos = append(infos, info)
 		}

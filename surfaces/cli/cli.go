@@ -18,7 +18,6 @@ import (
 
 	"starling/agent"
 	"starling/agent/harness"
-	"starling/bus/view"
 	"starling/surfaces/headless"
 	"starling/trust"
 	"starling/trust/permit"
@@ -131,7 +130,7 @@ func Main(args []string, p Process) int {
 	case errors.As(err, &e):
 		// A reader of stdout that left has heard enough.
 		if e.err != nil && !errors.Is(e.err, syscall.EPIPE) {
-			fmt.Fprintf(p.Stderr, "starling: %s\n", view.Clean(e.err.Error()))
+			fmt.Fprintln(p.Stderr, headless.Said(e.err.Error()))
 		}
 		return e.code
 	}
@@ -140,7 +139,7 @@ func Main(args []string, p Process) int {
 	if strings.Contains(err.Error(), " for flag -timeout: ") {
 		hint = timeoutHint
 	}
-	fmt.Fprintf(p.Stderr, "starling: %s; %s\n", view.Clean(err.Error()), hint)
+	fmt.Fprintln(p.Stderr, headless.Said(err.Error()+"; "+hint))
 	return headless.ExitUsage
 }
 

@@ -24,7 +24,7 @@ func listPlugins(c *ucli.Context, p Process, o harness.Options) error {
 		return writeJSON(p.Stdout, listing)
 	}
 	for _, n := range listing.Notices {
-		fmt.Fprintf(p.Stderr, "starling: %s\n", view.Clean(n))
+		fmt.Fprintln(p.Stderr, headless.Said(n))
 	}
 	return writeTable(p.Stdout, listing.Plugins)
 }

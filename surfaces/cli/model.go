@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
 	ucli "github.com/urfave/cli/v2"
 
 	"starling/agent/harness"
+	sessions "starling/agent/session"
 	"starling/bus/view"
 	"starling/surfaces/headless"
 )
@@ -56,7 +58,7 @@ type modelCost struct {
 func listModels(p Process, asJSON bool) error {
 	list, faults := harness.Models(pluginOptions(p))
 	if faults != nil {
-		fmt.Fprintf(p.Stderr, "starling: %s\n", view.Clean(faults.Error()))
+		fmt.Fprintln(p.Stderr, headless.Said(faults.Error()))
 	}
 	rows := make([]modelRow, len(list))
 	for i, m := range list {
@@ -95,13 +97,16 @@ func writeModels(w io.Writer, rows []modelRow) error {
 	return say(w, "demo  built in, offline\nscript:FILE  a scenario file")
 }
 
-// listSessions lists the sessions of the workspace, the newest first.
+// listSessions lists the sessions of the workspace, the newest first; files that are
+// none are named.
 func listSessions(p Process, o harness.Options) error {
 	list, err := harness.Sessions(o)
 	if err != nil {
-		fmt.Fprintf(p.Stderr, "starling: %s\n", view.Clean(err.Error()))
+		fmt.Fprintln(p.Stderr, headless.Said(err.Error()))
 	}
-	if len(list) == 0 && err == nil {
+	var one *sessions.FileError // the others are there all the same
+	some := err == nil || errors.As(err, &one)
+	if len(list) == 0 && some {
 		return say(p.Stdout, "no sessions of this workspace")
 	}
 	for _, s := range list {
@@ -113,7 +118,7 @@ func listSessions(p Process, o harness.Options) error {
 			return err
 		}
 	}
-	if err != nil {
+	if !some {
 		return exit{code: headless.ExitFailed}
 	}
 	return nil

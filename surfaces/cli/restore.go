@@ -178,7 +178,7 @@ func listSnapshots(c *ucli.Context, p Process) error {
 	}
 	list, err := store.List()
 	if err != nil {
-		fmt.Fprintf(p.Stderr, "starling: %s\n", view.Clean(err.Error()))
+		fmt.Fprintln(p.Stderr, headless.Said(err.Error()))
 	}
 	failed := err != nil
 	if c.Bool("json") {

@@ -194,7 +194,20 @@ func (p *Printer) Notice(n view.Notice) {
 		p.note("[%s] %s", view.CleanLine(n.From), view.Clean(n.Text))
 		return
 	}
-	p.note("starling: %s", view.Clean(n.Text))
+	p.note("%s", Said(n.Text))
+}
+
+// Said is what starling says on stderr: its name before each line that is not empty,
+// cleaned for a terminal and without the last line end.
+func Said(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimRight(view.Clean(text), "\n")) {
+		if strings.TrimSpace(line) != "" {
+			b.WriteString("starling: ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 func (p *Printer) note(format string, args ...any) {

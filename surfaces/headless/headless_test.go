@@ -321,7 +321,7 @@ func TestCommands(t *testing.T) {
 		"only input": {headless.Prompt{Input: "/go a"}, reply(), 0, "the answer\n", ""},
 		"a path":     {headless.Prompt{Text: "/etc/hosts is what?"}, reply(), 0, "the answer\n", ""},
 		"no lines":   {headless.Prompt{Text: "/go"}, func(string, string) (view.CommandReply, error) { return view.CommandReply{Found: true}, nil }, 0, "", ""},
-		"fails":      {headless.Prompt{Text: "/go"}, func(string, string) (view.CommandReply, error) { return view.CommandReply{}, errors.New("a\nb") }, 1, "", "starling: /go failed: a\nb\n"},
+		"fails":      {headless.Prompt{Text: "/go"}, func(string, string) (view.CommandReply, error) { return view.CommandReply{}, errors.New("a\nb") }, 1, "", "starling: /go failed: a\nstarling: b\n"},
 		"unknown": {headless.Prompt{Text: "/go"}, func(string, string) (view.CommandReply, error) {
 			return view.CommandReply{Known: []string{"a", "b"}}, nil
 		}, 2, "", "starling: there is no command /go; there are /a, /b\n"},

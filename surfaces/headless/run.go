@@ -76,7 +76,7 @@ func (p *Printer) Fail(why error, code int) {
 	p.mu.Lock()
 	p.result.Stop, p.result.Why = stop, why.Error()
 	p.mu.Unlock()
-	p.note("starling: %s", view.Clean(why.Error()))
+	p.note("%s", Said(why.Error()))
 }
 
 // End prints the result of the JSON formats, waits until stdout has everything
@@ -216,7 +216,7 @@ func (p *Printer) command(ctx, run context.Context, d Driver, name, args string)
 	failed := func(code int, stop, format string, words ...any) (view.Outcome, int) {
 		why := fmt.Sprintf(format, words...)
 		if p.out.failure() == nil {
-			p.note("starling: %s", view.Clean(why))
+			p.note("%s", Said(why))
 		}
 		return view.Outcome{Stop: stop, Why: why}, code
 	}
