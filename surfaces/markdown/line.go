@@ -82,6 +82,8 @@ type wrapper struct {
 	width int
 	lines []Line
 	line  Line
+	text  []byte // of the last span of line, not in it yet
+	style surfaces.Style
 	used  int // cells of line
 	// word is what stands after the last space and may move to the next line.
 	word []surfaces.Span
@@ -97,8 +99,24 @@ func (o Options) wrap(spans []surfaces.Span, width int) []Line {
 		w.span(s)
 	}
 	w.flush()
-	w.lines = append(w.lines, w.line)
+	w.next()
 	return w.lines
+}
+
+// add puts text at the end of the line.
+func (w *wrapper) add(text string, style surfaces.Style) {
+	if style != w.style {
+		w.endSpan()
+		w.style = style
+	}
+	w.text = append(w.text, text...)
+}
+
+func (w *wrapper) endSpan() {
+	if len(w.text) > 0 {
+		w.line.Spans = append(w.line.Spans, surfaces.Span{Text: string(w.text), Style: w.style})
+		w.text = w.text[:0]
+	}
 }
 
 func (w *wrapper) span(s surfaces.Span) {
@@ -131,8 +149,9 @@ func (w *wrapper) part(text string, style surfaces.Style) {
 	w.size += w.o.measure(text)
 }
 
-// next begins a line.
+// next ends the line and begins another.
 func (w *wrapper) next() {
+	w.endSpan()
 	w.lines = append(w.lines, w.line)
 	w.line, w.used, w.gap = Line{}, 0, surfaces.Span{}
 }
@@ -142,26 +161,26 @@ func (w *wrapper) flush() {
 	if len(w.word) == 0 {
 		return
 	}
-	word, size, gap := w.word, w.size, len(w.gap.Text)
-	w.word, w.size = nil, 0
-	if w.used > 0 && w.used+gap+size > w.width {
+	gap := len(w.gap.Text)
+	if w.used > 0 && w.used+gap+w.size > w.width {
 		w.next()
 		gap = 0
 	}
 	if gap > 0 {
-		w.line.add(w.gap.Text, w.gap.Style)
+		w.add(w.gap.Text, w.gap.Style)
 		w.used += gap
 		w.gap = surfaces.Span{}
 	}
-	for _, s := range word {
+	for _, s := range w.word {
 		w.put(s.Text, s.Style)
 	}
+	w.word, w.size = w.word[:0], 0
 }
 
 // put writes text, broken between characters where it does not fit.
 func (w *wrapper) put(text string, style surfaces.Style) {
 	if n := w.o.measure(text); w.used+n <= w.width {
-		w.line.add(text, style)
+		w.add(text, style)
 		w.used += n
 		return
 	}
@@ -171,7 +190,7 @@ func (w *wrapper) put(text string, style surfaces.Style) {
 		if w.used > 0 && w.used+cells > w.width {
 			w.next()
 		}
-		w.line.add(text[:n], style)
+		w.add(text[:n], style)
 		w.used += cells
 		text = text[n:]
 	}
@@ -183,7 +202,8 @@ func (o Options) chop(spans []surfaces.Span, width int) []Line {
 	for _, s := range spans {
 		w.put(s.Text, s.Style)
 	}
-	return append(w.lines, w.line)
+	w.next()
+	return w.lines
 }
 
 // indent puts a prefix before lines: one before the first, one before the others.
