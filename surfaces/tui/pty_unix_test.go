@@ -192,7 +192,7 @@ func startPty(t *testing.T, how string, env ...string) *ptyLab {
 			}
 		}
 		for _, f := range []*os.File{tty, p} {
-			if err := f.Close(); err != nil {
+			if err := f.Close(); err != nil && !errors.Is(err, os.ErrClosed) { // a test may have taken it away
 				t.Error(err)
 			}
 		}
@@ -376,6 +376,37 @@ func TestTerminal(t *testing.T) {
 		}
 		l.restored()
 	})
+	// A terminal that went away while the session was out of it has no cells to draw
+	// on: the session ends and does not go round for ever.
+	t.Run("the terminal goes while it is suspended", func(t *testing.T) {
+		l := startPty(t, "job")
+		l.sees("sonnet")
+		l.send("\x1a")
+		l.eventually(func() string {
+			if !strings.Contains(l.output(), "job stopped") {
+				return "the job is not stopped"
+			}
+			return ""
+		})
+		job := children(t, l.cmd.Process.Pid)
+		if len(job) != 1 {
+			t.Fatalf("the shell has the children %v", job)
+		}
+		for _, f := range []*os.File{l.pty, l.tty} {
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := syscall.Kill(job[0], syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		l.eventually(func() string {
+			if err := syscall.Kill(job[0], 0); err == nil && !zombie(job[0]) {
+				return "it runs without a terminal"
+			}
+			return ""
+		})
+	})
 	t.Run("suspended without a shell", func(t *testing.T) {
 		l := startPty(t, "show")
 		l.sees("sonnet")
@@ -529,4 +560,27 @@ func TestNoTerminal(t *testing.T) {
 	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "-p") {
 		t.Errorf("%v: %s", err, out)
 	}
+}
+
+// children are the processes a process started and that live.
+func children(t *testing.T, pid int) []int {
+	t.Helper()
+	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	for line := range strings.Lines(string(out)) {
+		var child, parent int
+		if _, err := fmt.Sscan(line, &child, &parent); err == nil && parent == pid {
+			pids = append(pids, child)
+		}
+	}
+	return pids
+}
+
+// zombie tells whether a process ended and nobody asked for its status.
+func zombie(pid int) bool {
+	out, err := exec.Command("ps", "-o", "stat=", "-p", fmt.Sprint(pid)).Output()
+	return err != nil || strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
 }

@@ -30,6 +30,7 @@ type terminal struct {
 	spare  []byte
 	quiet  *time.Timer
 	asking bool
+	size   tcell.WindowSize // the last one that was one
 }
 
 func newTerminal(tty tcell.Tty) *terminal {
@@ -52,6 +53,21 @@ func (t *terminal) Start() error {
 		}
 	}
 	return nil
+}
+
+// WindowSize is the last known size where the terminal tells none, as after a
+// hang-up: with a screen of no cells drawing would go round for ever.
+func (t *terminal) WindowSize() (tcell.WindowSize, error) {
+	size, err := t.Tty.WindowSize()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil && size.Width > 0 && size.Height > 0 {
+		t.size = size
+	}
+	if t.size.Width == 0 {
+		t.size = tcell.WindowSize{Width: 80, Height: 24}
+	}
+	return t.size, nil
 }
 
 // Read returns what is for tcell; it may be nothing.
