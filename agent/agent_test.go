@@ -258,7 +258,7 @@ func TestTurnLimit(t *testing.T) {
 	if o.Stop != agent.StopLimit || o.Turns != 3 || !strings.Contains(o.StopWhy, "3 turns") || o.Err != nil {
 		t.Errorf("%+v", o)
 	}
-	if len(l.requests) != 3 || !strings.Contains(out.String(), "notice run ended: the run reached its limit of 3 turns") {
+	if len(l.requests) != 3 || o.StopWhy != "the run reached its limit of 3 turns" || strings.Contains(out.String(), "notice") {
 		t.Errorf("%d requests\n%s", len(l.requests), out)
 	}
 	l = newLab(repeat(70, calls(call("echo", `{"text":"a"}`))), nil)

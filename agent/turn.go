@@ -116,10 +116,11 @@ func (t *turnState) goOn(pushed []string) {
 	}
 }
 
+// limit ends the run at one. Whoever shows the outcome says it: a notice would say it
+// twice.
 func (r *run) limit(limit Limit, why string) {
 	r.stop(StopLimit, why)
 	r.out.Limit = limit
-	r.notice("run ended: " + why)
 }
 
 // turnState is one request with its reply.

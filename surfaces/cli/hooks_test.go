@@ -141,7 +141,7 @@ def apply(ctx):
 	t.Run("a hook", func(t *testing.T) {
 		l := newRun(t)
 		r, e := l.json("go")
-		if e.code != 3 || r.Stop != "limit" || len(l.sent()) != agent.MaxForced+1 || strings.Count(e.stderr, "run ended: nagger asked to go on") != 1 {
+		if e.code != 3 || r.Stop != "limit" || len(l.sent()) != agent.MaxForced+1 || strings.Count(e.stderr, "a limit ended the run: nagger asked to go on") != 1 || strings.Count(e.stderr, "nagger asked") != 1 {
 			t.Errorf("%d requests, %v", len(l.sent()), e)
 		}
 	})
