@@ -7,19 +7,19 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// sized is a terminal of which only the size is asked.
-type sized struct {
+// sizeTeller is a terminal of which only the size is asked.
+type sizeTeller struct {
 	tcell.Tty
 	size tcell.WindowSize
 	err  error
 }
 
-func (s *sized) WindowSize() (tcell.WindowSize, error) { return s.size, s.err }
+func (s *sizeTeller) WindowSize() (tcell.WindowSize, error) { return s.size, s.err }
 
 // A terminal that tells no size, as a serial line or one that hung up, never leaves
 // the screen without cells: drawing on none goes round for ever.
 func TestSizeIsNeverNone(t *testing.T) {
-	tty := &sized{}
+	tty := &sizeTeller{}
 	term := newTerminal(tty)
 	for _, c := range []struct {
 		size tcell.WindowSize
