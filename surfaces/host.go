@@ -173,12 +173,19 @@ func (h *Host) each(f func(*panel)) {
 
 // Post queues a message for a surface. answer, where it is not nil, is told once
 // whether the update consumed it: from any goroutine, after 50 ms at the latest
-// (then with false), at once where nobody would see the message.
+// (then with false), at once where nobody would see the message. What a dialog is deaf
+// to counts as consumed: the mouse in its first 300 ms, and the rest of such a press.
 func (h *Host) Post(id ID, m Message, answer func(consumed bool)) {
 	p := h.find(id)
 	if p == nil {
 		if answer != nil {
 			answer(false)
+		}
+		return
+	}
+	if p.deaf(m) {
+		if answer != nil {
+			answer(true)
 		}
 		return
 	}

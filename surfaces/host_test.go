@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -501,7 +502,8 @@ func TestDialogIsDeafAtFirst(t *testing.T) {
 		id, _ := l.mount(spec.Surface{
 			Placement: map[string]any{"kind": "overlay"}, Model: model,
 			Update: step(func(_, msg map[string]any) []spec.Ask {
-				if msg["kind"] == "press" || msg["kind"] == "paste" {
+				switch msg["kind"] {
+				case "press", "paste", "mouse":
 					pressed++
 				}
 				return nil
@@ -513,6 +515,11 @@ func TestDialogIsDeafAtFirst(t *testing.T) {
 				return map[string]any{"type": "button", "id": "yes", "label": "Yes"}, nil
 			},
 		})
+		mouse := func(action string) bool { // tells what is said at once
+			var used atomic.Bool
+			l.host.Post(id, surfaces.Message{Kind: surfaces.MouseMessage, Action: action, Button: "left"}, used.Store)
+			return used.Load()
+		}
 		for range 2 {
 			pressed = 0
 			if !l.press(id, "enter") {
@@ -520,17 +527,29 @@ func TestDialogIsDeafAtFirst(t *testing.T) {
 			}
 			l.host.Click(id, "yes", 0)
 			l.host.Paste(id, "x")
+			if !mouse("press") || !mouse("wheel") {
+				t.Error("a press made ahead went past the dialog")
+			}
 			synctest.Wait()
 			if pressed != 0 {
 				t.Error("something typed ahead answered the dialog")
 			}
 			time.Sleep(300 * time.Millisecond)
+			if !mouse("drag") || !mouse("release") {
+				t.Error("the rest of a press made ahead went past the dialog")
+			}
+			synctest.Wait()
+			if pressed != 0 {
+				t.Error("the rest of a press made ahead answered the dialog")
+			}
 			l.press(id, "enter")
 			l.host.Click(id, "yes", 0)
 			l.host.Paste(id, "x")
+			mouse("press")
+			mouse("release")
 			synctest.Wait()
-			if pressed != 3 {
-				t.Errorf("%d of 3 reached the dialog later", pressed)
+			if pressed != 5 {
+				t.Errorf("%d of 5 reached the dialog later", pressed)
 			}
 			model.Store(map[string]any{"open": false})
 			synctest.Wait()

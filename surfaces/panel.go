@@ -50,6 +50,9 @@ type panel struct {
 	shown   Panel
 	// openedAt is when the surface was closed last and is no more.
 	openedAt time.Time
+	// muted tells that the button that is held went down too early: its drags and its
+	// release are not heard either.
+	muted bool
 	// turning tells that a Tab waits for the plugin; what is typed behind it is held
 	// until the widget it is meant for has the keys.
 	turning bool
@@ -178,4 +181,25 @@ func (p *panel) early() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.place.Kind == Overlay && time.Since(p.openedAt) < deafTime
+}
+
+// deaf tells whether a message of the person came too early for a dialog.
+func (p *panel) deaf(m Message) bool {
+	switch m.Kind {
+	case KeyMessage, PasteMessage:
+		return p.early()
+	case MouseMessage:
+	default:
+		return false
+	}
+	early := p.early()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch m.Action {
+	case "press":
+		p.muted = early
+	case "drag", "release":
+		return early || p.muted
+	}
+	return early
 }
