@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +65,7 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{
-		t: t, socket: "starling-test-" + strconv.Itoa(os.Getpid()),
+		t: t, socket: fmt.Sprintf("starling-test-%d-%s", os.Getpid(), t.Name()),
 		shop: filepath.Join(dir, "shop"), home: filepath.Join(dir, "home"), examplesPath: examples,
 	}
 	d.write(filepath.Join(d.shop, "steps.star"), deskModel)
@@ -237,7 +236,7 @@ func (d *desk) paste(text string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		d.t.Fatalf("load-buffer: %v: %s", err, out)
 	}
-	d.tmux("paste-buffer", "-p")
+	d.tmux("paste-buffer", "-p", "-r")
 }
 
 // file waits for a file of the workspace with a content.
