@@ -49,8 +49,8 @@ compare: build ## whole processes against a yardstick (YARDSTICK=DIR), or agains
 golden: ## rewrite expected outputs of the program tests; read the diff
 	UPDATE_SCRIPTS=1 $(GO) test ./surfaces/cli -run TestScripts
 
-examples: ## every example through a real run
-	$(GO) test ./surfaces/cli -run 'TestScripts/example' -v
+examples: ## every example through a real run, and those of the terminal on a screen
+	$(GO) test ./surfaces/cli -run 'TestScripts/example|^TestExamples' -v
 
 # SOAK is the number of kills, and makes tests thorough that are quick otherwise.
 soak: ## the long counts: 10 000 reloads, 200 kills, many more random histories, long fuzzing

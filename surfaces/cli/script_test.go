@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,6 +27,32 @@ func TestMain(m *testing.M) {
 
 // morePrograms are programs of some systems only.
 var morePrograms = map[string]func(){}
+
+// TestExamplesAreRun holds that no example is left out: each has a script of its kind
+// that runs it.
+func TestExamplesAreRun(t *testing.T) {
+	var all strings.Builder
+	scripts, err := filepath.Glob("testdata/script/example_*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(len(scripts), err)
+	}
+	for _, path := range scripts {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	examples, err := filepath.Glob("../../examples/plugins/*.star")
+	if err != nil || len(examples) == 0 {
+		t.Fatal(len(examples), err)
+	}
+	for _, path := range examples {
+		if name := filepath.Base(path); !strings.Contains(all.String(), "$EXAMPLES/"+name) {
+			t.Errorf("no testdata/script/example_*.txtar runs %s: write one, or the example proves nothing", name)
+		}
+	}
+}
 
 // TestScripts runs every file of testdata/script against the real program.
 func TestScripts(t *testing.T) {
