@@ -194,15 +194,6 @@ func (d *desk) gone(text string) string {
 // idle waits for the end of the run.
 func (d *desk) idle() string { d.t.Helper(); return d.gone("Esc stops") }
 
-// bottom waits for a text in the status line at the foot.
-func (d *desk) bottom(text string) {
-	d.t.Helper()
-	d.waits("at the foot "+text, func(screen string) bool {
-		lines := strings.Split(strings.TrimRight(screen, "\n"), "\n")
-		return strings.Contains(lines[len(lines)-1], text)
-	})
-}
-
 // pressed sends a key until the screen changes as wanted: a question ignores keys for
 // a moment after it came, and a person presses again.
 func (d *desk) pressed(key, what string, ok func(screen string) bool) string {
