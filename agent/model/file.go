@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"starling/trust/jsonplace"
 )
 
 // Version of models.json that Parse reads.
@@ -51,48 +51,53 @@ func ReadFile(path string) ([]Model, error) {
 // the models without a fault and all faults joined, one a line, each with line
 // and column. A newer version is refused whole.
 func Parse(path string, data []byte) ([]Model, error) {
-	d := &document{path: path, data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
-	if !utf8.Valid(d.data) {
-		return nil, fmt.Errorf("%s: it is no UTF-8 text", path)
-	}
-	root, ok := d.parse()
+	d := &document{jsonplace.File{Path: path, Data: data}}
+	root, ok := d.Parse()
 	var models []Model
-	if ok && len(d.errs) == 0 {
+	if ok && len(d.Errs) == 0 {
 		models = d.root(root)
 	}
-	return models, errors.Join(d.errs...)
+	return models, errors.Join(d.Errs...)
 }
 
+// document is models.json with the faults found in it.
+type document struct{ jsonplace.File }
+
+type (
+	value  = jsonplace.Value
+	member = jsonplace.Member
+)
+
 func (d *document) root(v value) []Model {
-	members, ok := v.content.([]member)
+	members, ok := v.Content.([]member)
 	if !ok {
-		d.fail(v.at, `want {"version": %d, "models": [...]}, not %s`, Version, v.kind())
+		d.Fail(v.At, `want {"version": %d, "models": [...]}, not %s`, Version, v.Kind())
 		return nil
 	}
 	list, found := value{}, false
 	versioned := false
 	for _, m := range members {
-		switch m.key {
+		switch m.Key {
 		case "version":
-			number, _ := m.value.content.(json.Number)
+			number, _ := m.Value.Content.(json.Number)
 			n, err := strconv.Atoi(number.String())
 			switch {
 			case err != nil || n < 1:
-				d.fail(m.value.at, "version: want %d", Version)
+				d.Fail(m.Value.At, "version: want %d", Version)
 				return nil
 			case n > Version:
-				d.fail(m.value.at, "version %d is newer than this starling, which reads %d: update starling", n, Version)
+				d.Fail(m.Value.At, "version %d is newer than this starling, which reads %d: update starling", n, Version)
 				return nil
 			}
 			versioned = true
 		case "models":
-			list, found = m.value, true
+			list, found = m.Value, true
 		default:
-			d.fail(m.at, "unknown field %q; there are version and models", m.key)
+			d.Fail(m.At, "unknown field %q; there are version and models", m.Key)
 		}
 	}
 	if !versioned {
-		d.fail(v.at, `"version": %d is missing`, Version)
+		d.Fail(v.At, `"version": %d is missing`, Version)
 		return nil
 	}
 	if !found {
@@ -102,20 +107,20 @@ func (d *document) root(v value) []Model {
 }
 
 func (d *document) models(v value) []Model {
-	items, ok := v.content.([]value)
+	items, ok := v.Content.([]value)
 	if !ok {
-		d.fail(v.at, "models: want a list, not %s", v.kind())
+		d.Fail(v.At, "models: want a list, not %s", v.Kind())
 		return nil
 	}
 	var models []Model
 	for _, item := range items {
-		before := len(d.errs)
+		before := len(d.Errs)
 		m := d.model(item)
-		if len(d.errs) > before {
+		if len(d.Errs) > before {
 			continue
 		}
 		if slices.ContainsFunc(models, func(o Model) bool { return o.FullName() == m.FullName() }) {
-			d.fail(item.at, "model %q is there twice; keep one or give them different providers", m.FullName())
+			d.Fail(item.At, "model %q is there twice; keep one or give them different providers", m.FullName())
 			continue
 		}
 		models = append(models, m)
@@ -125,22 +130,22 @@ func (d *document) models(v value) []Model {
 
 func (d *document) model(v value) Model {
 	m := Model{API: OpenAICompletions}
-	members, ok := v.content.([]member)
+	members, ok := v.Content.([]member)
 	if !ok {
-		d.fail(v.at, "a model: want an object, not %s", v.kind())
+		d.Fail(v.At, "a model: want an object, not %s", v.Kind())
 		return m
 	}
 	for _, f := range members {
-		read, ok := modelFields[f.key]
+		read, ok := modelFields[f.Key]
 		if !ok {
-			d.fail(f.at, "unknown field %q of a model; there are %s", f.key, keys(modelFields))
+			d.Fail(f.At, "unknown field %q of a model; there are %s", f.Key, keys(modelFields))
 			continue
 		}
 		read(d, &m, f)
 	}
 	for _, need := range []struct{ name, text string }{{"id", m.ID}, {"base_url", m.BaseURL}} {
-		if need.text == "" && !slices.ContainsFunc(members, func(f member) bool { return f.key == need.name }) {
-			d.fail(v.at, "a model: %q is missing", need.name)
+		if need.text == "" && !slices.ContainsFunc(members, func(f member) bool { return f.Key == need.name }) {
+			d.Fail(v.At, "a model: %q is missing", need.name)
 		}
 	}
 	return m
@@ -154,7 +159,7 @@ var modelFields = map[string]func(*document, *Model, member){
 	"api": func(d *document, m *Model, f member) {
 		m.API = API(d.text(f))
 		if !slices.Contains(apis, m.API) {
-			d.fail(f.value.at, "api %q: there is no such wire format; write one of %s", m.API, joined(apis))
+			d.Fail(f.Value.At, "api %q: there is no such wire format; write one of %s", m.API, joined(apis))
 		}
 	},
 	"base_url": func(d *document, m *Model, f member) { m.BaseURL = d.baseURL(f) },
@@ -162,7 +167,7 @@ var modelFields = map[string]func(*document, *Model, member){
 		m.KeyEnv = d.text(f)
 		if !isVariable(m.KeyEnv) {
 			// The value may be a key put here by mistake: it is not shown.
-			d.fail(f.value.at, "api_key_env: want the name of a variable, such as OPENAI_API_KEY, not a key")
+			d.Fail(f.Value.At, "api_key_env: want the name of a variable, such as OPENAI_API_KEY, not a key")
 		}
 	},
 	"api_key_command": func(d *document, m *Model, f member) { m.KeyCommand = d.word(f) },
@@ -170,7 +175,7 @@ var modelFields = map[string]func(*document, *Model, member){
 	"input": func(d *document, m *Model, f member) {
 		for _, w := range d.texts(f) {
 			if w != "text" && w != "image" {
-				d.fail(f.value.at, "input %q: want text or image", w)
+				d.Fail(f.Value.At, "input %q: want text or image", w)
 			}
 			m.Input = append(m.Input, w)
 		}
@@ -183,7 +188,7 @@ var modelFields = map[string]func(*document, *Model, member){
 		for _, w := range d.texts(f) {
 			l, err := ParseLevel(w)
 			if err != nil {
-				d.fail(f.value.at, "%v", err)
+				d.Fail(f.Value.At, "%v", err)
 			}
 			m.ThinkingLevels = append(m.ThinkingLevels, l)
 		}
@@ -212,9 +217,9 @@ func isVariable(name string) bool {
 }
 
 func (d *document) text(f member) string {
-	s, ok := f.value.content.(string)
+	s, ok := f.Value.Content.(string)
 	if !ok {
-		d.fail(f.value.at, "%s: want text, not %s", f.key, f.value.kind())
+		d.Fail(f.Value.At, "%s: want text, not %s", f.Key, f.Value.Kind())
 	}
 	return s
 }
@@ -222,8 +227,8 @@ func (d *document) text(f member) string {
 // word is text with something in it, on one line.
 func (d *document) word(f member) string {
 	s := d.text(f)
-	if _, ok := f.value.content.(string); ok && (strings.TrimSpace(s) != s || s == "" || strings.ContainsAny(s, "\r\n\x00")) {
-		d.fail(f.value.at, "%s: want one line of text without blanks around it", f.key)
+	if _, ok := f.Value.Content.(string); ok && (strings.TrimSpace(s) != s || s == "" || strings.ContainsAny(s, "\r\n\x00")) {
+		d.Fail(f.Value.At, "%s: want one line of text without blanks around it", f.Key)
 	}
 	return s
 }
@@ -234,39 +239,39 @@ func (d *document) baseURL(f member) string {
 	switch {
 	case s == "":
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		d.fail(f.value.at, "base_url: want an address such as https://api.example.com/v1")
+		d.Fail(f.Value.At, "base_url: want an address such as https://api.example.com/v1")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		d.fail(f.value.at, "base_url: want an address without a user, ? or #; a key belongs into api_key_env or headers")
+		d.Fail(f.Value.At, "base_url: want an address without a user, ? or #; a key belongs into api_key_env or headers")
 	}
 	return strings.TrimRight(s, "/")
 }
 
 func (d *document) flag(f member) bool {
-	b, ok := f.value.content.(bool)
+	b, ok := f.Value.Content.(bool)
 	if !ok {
-		d.fail(f.value.at, "%s: want true or false, not %s", f.key, f.value.kind())
+		d.Fail(f.Value.At, "%s: want true or false, not %s", f.Key, f.Value.Kind())
 	}
 	return b
 }
 
 func (d *document) texts(f member) []string {
-	items, ok := f.value.content.([]value)
+	items, ok := f.Value.Content.([]value)
 	if !ok {
-		d.fail(f.value.at, "%s: want a list of texts, not %s", f.key, f.value.kind())
+		d.Fail(f.Value.At, "%s: want a list of texts, not %s", f.Key, f.Value.Kind())
 		return nil
 	}
 	var out []string
 	for _, item := range items {
-		out = append(out, d.text(member{key: f.key, at: item.at, value: item}))
+		out = append(out, d.text(member{Key: f.Key, At: item.At, Value: item}))
 	}
 	return out
 }
 
 func (d *document) count(f member) int {
-	number, _ := f.value.content.(json.Number)
+	number, _ := f.Value.Content.(json.Number)
 	n, err := strconv.Atoi(number.String())
 	if err != nil || n < 0 {
-		d.fail(f.value.at, "%s: want a whole number of tokens", f.key)
+		d.Fail(f.Value.At, "%s: want a whole number of tokens", f.Key)
 	}
 	return n
 }
@@ -276,20 +281,20 @@ func (d *document) cost(f member) Cost {
 	fields := map[string]*float64{
 		"input": &c.Input, "output": &c.Output, "cache_read": &c.CacheRead, "cache_write": &c.CacheWrite,
 	}
-	members, ok := f.value.content.([]member)
+	members, ok := f.Value.Content.([]member)
 	if !ok {
-		d.fail(f.value.at, "cost: want an object, not %s", f.value.kind())
+		d.Fail(f.Value.At, "cost: want an object, not %s", f.Value.Kind())
 	}
 	for _, m := range members {
-		to, ok := fields[m.key]
+		to, ok := fields[m.Key]
 		if !ok {
-			d.fail(m.at, "unknown field %q of cost; there are %s, in US dollars of a million tokens", m.key, keys(fields))
+			d.Fail(m.At, "unknown field %q of cost; there are %s, in US dollars of a million tokens", m.Key, keys(fields))
 			continue
 		}
-		number, _ := m.value.content.(json.Number)
+		number, _ := m.Value.Content.(json.Number)
 		price, err := strconv.ParseFloat(number.String(), 64)
 		if err != nil || price < 0 {
-			d.fail(m.value.at, "cost.%s: want US dollars of a million tokens", m.key)
+			d.Fail(m.Value.At, "cost.%s: want US dollars of a million tokens", m.Key)
 		}
 		*to = price
 	}
@@ -297,18 +302,18 @@ func (d *document) cost(f member) Cost {
 }
 
 func (d *document) headers(f member) map[string]string {
-	members, ok := f.value.content.([]member)
+	members, ok := f.Value.Content.([]member)
 	if !ok {
-		d.fail(f.value.at, "headers: want an object, not %s", f.value.kind())
+		d.Fail(f.Value.At, "headers: want an object, not %s", f.Value.Kind())
 		return nil
 	}
 	out := map[string]string{}
 	for _, m := range members {
-		text := d.text(member{key: "headers." + m.key, at: m.at, value: m.value})
-		if strings.ContainsAny(text, "\r\n\x00") || !isHeader(m.key) {
-			d.fail(m.at, "headers: %q is no header of one line", m.key)
+		text := d.text(member{Key: "headers." + m.Key, At: m.At, Value: m.Value})
+		if strings.ContainsAny(text, "\r\n\x00") || !isHeader(m.Key) {
+			d.Fail(m.At, "headers: %q is no header of one line", m.Key)
 		}
-		out[m.key] = text
+		out[m.Key] = text
 	}
 	return out
 }
@@ -324,18 +329,18 @@ func isHeader(name string) bool {
 
 func (d *document) compat(f member) Compat {
 	var c Compat
-	members, ok := f.value.content.([]member)
-	if name, isText := f.value.content.(string); isText {
-		members, ok = []member{{key: "profile", at: f.value.at, value: value{f.value.at, name}}}, true
+	members, ok := f.Value.Content.([]member)
+	if name, isText := f.Value.Content.(string); isText {
+		members, ok = []member{{Key: "profile", At: f.Value.At, Value: value{At: f.Value.At, Content: name}}}, true
 	}
 	if !ok {
-		d.fail(f.value.at, "compat: want the name of a profile or an object, not %s", f.value.kind())
+		d.Fail(f.Value.At, "compat: want the name of a profile or an object, not %s", f.Value.Kind())
 	}
 	for _, m := range members {
-		if m.key == "profile" {
+		if m.Key == "profile" {
 			c.Profile = d.text(m)
 			if !isProfile(c.Profile) {
-				d.fail(m.value.at, "compat: there is no profile %q; write one of %s", c.Profile, strings.Join(Profiles(), ", "))
+				d.Fail(m.Value.At, "compat: there is no profile %q; write one of %s", c.Profile, strings.Join(Profiles(), ", "))
 			}
 			continue
 		}
@@ -345,13 +350,13 @@ func (d *document) compat(f member) Compat {
 }
 
 func (d *document) compatField(c *Compat, m member) {
-	i := slices.IndexFunc(compatFields, func(f compatField) bool { return f.name == m.key })
+	i := slices.IndexFunc(compatFields, func(f compatField) bool { return f.name == m.Key })
 	if i < 0 {
 		names := []string{"profile"}
 		for _, f := range compatFields {
 			names = append(names, f.name)
 		}
-		d.fail(m.at, "unknown field %q of compat; there are %s", m.key, strings.Join(names, ", "))
+		d.Fail(m.At, "unknown field %q of compat; there are %s", m.Key, strings.Join(names, ", "))
 		return
 	}
 	f := compatFields[i]
@@ -363,7 +368,7 @@ func (d *document) compatField(c *Compat, m member) {
 	}
 	s := d.text(m)
 	if !slices.Contains(f.words, s) {
-		d.fail(m.value.at, "compat.%s: want one of %s", m.key, strings.Join(f.words, ", "))
+		d.Fail(m.Value.At, "compat.%s: want one of %s", m.Key, strings.Join(f.words, ", "))
 	}
 	change, _ := f.text(c, &Profile{})
 	*change = &s

@@ -1,16 +1,15 @@
 package discover
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
 	"os"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"starling/trust/jsonplace"
 )
 
 // jsonLimit of one file, in bytes; jsonDepth of its values; integerDigits of a
@@ -22,173 +21,22 @@ const (
 )
 
 // jsonFile is a JSON file a person edits: errors name line and column.
-type jsonFile struct {
-	path string
-	data []byte // without a byte order mark
-	errs []error
-}
+type jsonFile struct{ jsonplace.File }
 
-// node is a value with its place. Its content is nil, bool, string, json.Number,
-// []node or []member.
-type node struct {
-	at      int // byte offset
-	content any
-	// doubtful: a key in it is there twice, so nobody knows what was meant.
-	doubtful bool
-}
+type (
+	node   = jsonplace.Value
+	member = jsonplace.Member
+)
 
-type member struct {
-	key   string
-	at    int
-	value node
-	// again: the key came before.
-	again bool
-}
-
-// fail records an error at a byte offset.
-func (f *jsonFile) fail(offset int, format string, args ...any) {
-	f.errs = append(f.errs, fmt.Errorf("%s: %s", f.place(offset), fmt.Sprintf(format, args...)))
-}
-
-// place is PATH:LINE:COL of a byte offset; columns count characters from 1.
-func (f *jsonFile) place(offset int) string {
-	before := f.data[:min(max(offset, 0), len(f.data))]
-	line := bytes.Count(before, []byte("\n")) + 1
-	col := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return f.path + ":" + strconv.Itoa(line) + ":" + strconv.Itoa(col)
-}
-
-// parse reads the whole file as one value. It is false when the file is no JSON;
-// the error is recorded.
-func (f *jsonFile) parse() (node, bool) {
-	f.data = bytes.TrimPrefix(f.data, []byte("\xef\xbb\xbf"))
-	if bad := invalidUTF8(f.data); bad >= 0 {
-		f.fail(bad, "a byte that is no UTF-8")
-		return node{}, false
-	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(f.data, &whole); err != nil {
-		offset := len(f.data)
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) && !strings.HasPrefix(err.Error(), "unexpected end") {
-			offset = int(syntax.Offset) - 1 // it counts the byte it stumbled over
-		}
-		f.fail(offset, "no JSON: %v", err)
-		return node{}, false
-	}
-	dec := json.NewDecoder(bytes.NewReader(f.data))
-	dec.UseNumber()
-	value, err := f.value(dec, 0)
-	if err != nil {
-		f.errs = append(f.errs, err)
-		return node{}, false
-	}
-	return value, true
-}
-
-func invalidUTF8(data []byte) int {
-	for i := 0; i < len(data); {
-		r, wide := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && wide == 1 {
-			return i
-		}
-		i += wide
-	}
-	return -1
-}
-
-// next returns where the next token starts: the decoder tells only where one
-// ended.
-func (f *jsonFile) next(dec *json.Decoder) int {
-	i := int(dec.InputOffset())
-	for i < len(f.data) && strings.IndexByte(" \t\r\n,:", f.data[i]) >= 0 {
-		i++
-	}
-	return i
-}
-
-// value reads one value of a file that is known to be JSON.
-func (f *jsonFile) value(dec *json.Decoder, depth int) (node, error) {
-	n := node{at: f.next(dec)}
-	if depth > jsonDepth {
-		return n, fmt.Errorf("%s: more than %d values inside each other", f.place(n.at), jsonDepth)
-	}
-	token, err := dec.Token()
-	if err != nil {
-		return n, fmt.Errorf("%s: %w", f.place(n.at), err)
-	}
-	switch token {
-	case json.Delim('['):
-		return f.list(dec, n, depth)
-	case json.Delim('{'):
-		return f.object(dec, n, depth)
-	}
-	n.content = token
-	return n, nil
-}
-
-func (f *jsonFile) list(dec *json.Decoder, n node, depth int) (node, error) {
-	items := []node{}
-	for dec.More() {
-		item, err := f.value(dec, depth+1)
-		if err != nil {
-			return n, err
-		}
-		n.doubtful = n.doubtful || item.doubtful
-		items = append(items, item)
-	}
-	n.content = items
-	_, err := dec.Token()
-	return n, err
-}
-
-func (f *jsonFile) object(dec *json.Decoder, n node, depth int) (node, error) {
-	members := []member{}
-	seen := map[string]bool{}
-	for dec.More() {
-		m := member{at: f.next(dec)}
-		token, err := dec.Token()
-		if err != nil {
-			return n, err
-		}
-		m.key, _ = token.(string)
-		if m.value, err = f.value(dec, depth+1); err != nil {
-			return n, err
-		}
-		if m.again = seen[m.key]; m.again {
-			f.fail(m.at, "%q is there twice; keep one", m.key)
-		}
-		seen[m.key] = true
-		n.doubtful = n.doubtful || m.again || m.value.doubtful
-		members = append(members, m)
-	}
-	n.content = members
-	_, err := dec.Token()
-	return n, err
-}
-
-// kind names the type of a value for people.
-func (n node) kind() string {
-	switch n.content.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "true or false"
-	case string:
-		return "text"
-	case []node:
-		return "a list"
-	case []member:
-		return "an object"
-	}
-	return "a number"
+func newJSONFile(path string, data []byte) *jsonFile {
+	return &jsonFile{jsonplace.File{Path: path, Data: data, Depth: jsonDepth}}
 }
 
 // plain makes the plain data of bus/spec from a value.
 func (f *jsonFile) plain(n node) (any, bool) {
-	switch content := n.content.(type) {
+	switch content := n.Content.(type) {
 	case json.Number:
-		return f.number(n.at, content.String())
+		return f.number(n.At, content.String())
 	case []node:
 		list := make([]any, 0, len(content))
 		for _, item := range content {
@@ -202,17 +50,17 @@ func (f *jsonFile) plain(n node) (any, bool) {
 	case []member:
 		return f.plainObject(content)
 	}
-	return n.content, true
+	return n.Content, true
 }
 
 func (f *jsonFile) plainObject(members []member) (map[string]any, bool) {
 	object := make(map[string]any, len(members))
 	for _, m := range members {
-		value, ok := f.plain(m.value)
+		value, ok := f.plain(m.Value)
 		if !ok {
 			return nil, false
 		}
-		object[m.key] = value
+		object[m.Key] = value
 	}
 	return object, true
 }
@@ -221,7 +69,7 @@ func (f *jsonFile) number(at int, text string) (any, bool) {
 	if strings.ContainsAny(text, ".eE") {
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			f.fail(at, "a number this large does not fit")
+			f.Fail(at, "a number this large does not fit")
 			return nil, false
 		}
 		return value, true
@@ -231,7 +79,7 @@ func (f *jsonFile) number(at int, text string) (any, bool) {
 	}
 	value, ok := new(big.Int).SetString(text, 10)
 	if !ok || len(text) > integerDigits {
-		f.fail(at, "a number of more than %d digits does not fit", integerDigits)
+		f.Fail(at, "a number of more than %d digits does not fit", integerDigits)
 		return nil, false
 	}
 	return value, true

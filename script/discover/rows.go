@@ -21,28 +21,28 @@ const (
 // bytes they name are added to the bundle, as they are part of what is approved;
 // without a bundle they are not looked for.
 func (f *jsonFile) rows(dir string, bundle trust.Bundle) []Row {
-	n, ok := f.parse()
+	n, ok := f.Parse()
 	if !ok {
 		return nil
 	}
-	items, ok := n.content.([]node)
+	items, ok := n.Content.([]node)
 	if !ok {
-		f.fail(n.at, "must be a list of objects, not %s", n.kind())
+		f.Fail(n.At, "must be a list of objects, not %s", n.Kind())
 		return nil
 	}
 	var rows []Row
 	seen := map[string]bool{}
 	for _, item := range items {
-		members, ok := item.content.([]member)
+		members, ok := item.Content.([]member)
 		if !ok {
-			f.fail(item.at, "a row is an object, not %s", item.kind())
+			f.Fail(item.At, "a row is an object, not %s", item.Kind())
 			continue
 		}
-		row, ok := f.row(item.at, members, dir, bundle)
+		row, ok := f.row(item.At, members, dir, bundle)
 		switch {
 		case !ok:
 		case seen[row.ID]:
-			f.fail(item.at, "plugin %q has a row above; put both into one", row.ID)
+			f.Fail(item.At, "plugin %q has a row above; put both into one", row.ID)
 		default:
 			seen[row.ID] = true
 			rows = append(rows, row)
@@ -54,31 +54,31 @@ func (f *jsonFile) rows(dir string, bundle trust.Bundle) []Row {
 // ReadRows reads the text of a plugins.json that stands at path. Nothing that a
 // url names is opened. The errors are for people; what they name does not apply.
 func ReadRows(path string, data []byte) ([]Row, []error) {
-	f := &jsonFile{path: path, data: data}
+	f := newJSONFile(path, data)
 	rows := f.rows(filepath.Dir(path), nil)
-	return rows, f.errs
+	return rows, f.Errs
 }
 
 // ReadObject reads the text of a settings file that stands at path, as ReadRows;
 // it is false when nothing of it applies.
 func ReadObject(path string, data []byte) (map[string]any, bool, []error) {
-	f := &jsonFile{path: path, data: data}
+	f := newJSONFile(path, data)
 	config, ok := f.settings()
-	return config, ok, f.errs
+	return config, ok, f.Errs
 }
 
 // row reads one row. A field that is wrong is left out; without an id it is false.
 func (f *jsonFile) row(at int, members []member, dir string, bundle trust.Bundle) (Row, bool) {
-	row := Row{At: []string{f.place(at)}}
+	row := Row{At: []string{f.Place(at)}}
 	fields := map[string]member{}
 	twice := map[string]bool{}
 	for _, m := range members {
-		if m.again { // already an error; neither counts
-			twice[m.key] = true
+		if m.Again { // already an error; neither counts
+			twice[m.Key] = true
 		}
-		fields[m.key] = m
-		if !rowField(m.key) {
-			f.fail(m.at, "unknown field %q; a row has id, disabled, config, url, isolate", m.key)
+		fields[m.Key] = m
+		if !rowField(m.Key) {
+			f.Fail(m.At, "unknown field %q; a row has id, disabled, config, url, isolate", m.Key)
 		}
 	}
 	for key := range twice {
@@ -88,17 +88,17 @@ func (f *jsonFile) row(at int, members []member, dir string, bundle trust.Bundle
 		return Row{}, false
 	}
 	if m, ok := fields["disabled"]; ok {
-		f.disabled(m.value, &row)
+		f.disabled(m.Value, &row)
 	}
 	if m, ok := fields["config"]; ok {
-		f.config(m.value, &row)
+		f.config(m.Value, &row)
 	}
 	if m, ok := fields["url"]; ok {
-		f.url(m.value, dir, bundle, &row)
+		f.url(m.Value, dir, bundle, &row)
 		row.badURL = row.URL == ""
 	}
 	if m, ok := fields["isolate"]; ok {
-		f.isolate(m.value, &row)
+		f.isolate(m.Value, &row)
 	}
 	return row, true
 }
@@ -117,16 +117,16 @@ func (f *jsonFile) id(at int, fields map[string]member, twice bool, row *Row) bo
 	case twice:
 		return false
 	case !ok:
-		f.fail(at, `a row needs "id", the name of the plugin`)
+		f.Fail(at, `a row needs "id", the name of the plugin`)
 		return false
 	}
-	id, ok := m.value.content.(string)
+	id, ok := m.Value.Content.(string)
 	if !ok {
-		f.fail(m.value.at, `"id" must be text, not %s`, m.value.kind())
+		f.Fail(m.Value.At, `"id" must be text, not %s`, m.Value.Kind())
 		return false
 	}
 	if err := checkName(id); err != nil {
-		f.fail(m.value.at, "%v", err)
+		f.Fail(m.Value.At, "%v", err)
 		return false
 	}
 	row.ID = id
@@ -134,21 +134,21 @@ func (f *jsonFile) id(at int, fields map[string]member, twice bool, row *Row) bo
 }
 
 func (f *jsonFile) disabled(n node, row *Row) {
-	off, ok := n.content.(bool)
+	off, ok := n.Content.(bool)
 	if !ok {
-		f.fail(n.at, `"disabled" must be true or false, not %s`, n.kind())
+		f.Fail(n.At, `"disabled" must be true or false, not %s`, n.Kind())
 		return
 	}
 	row.Disabled = &off
 }
 
 func (f *jsonFile) config(n node, row *Row) {
-	members, ok := n.content.([]member)
+	members, ok := n.Content.([]member)
 	if !ok {
-		f.fail(n.at, `"config" must be an object, not %s`, n.kind())
+		f.Fail(n.At, `"config" must be an object, not %s`, n.Kind())
 		return
 	}
-	if n.doubtful {
+	if n.Doubtful {
 		return
 	}
 	if config, ok := f.plainObject(members); ok {
@@ -157,29 +157,29 @@ func (f *jsonFile) config(n node, row *Row) {
 }
 
 func (f *jsonFile) isolate(n node, row *Row) {
-	members, ok := n.content.([]member)
+	members, ok := n.Content.([]member)
 	if !ok {
-		f.fail(n.at, `"isolate" must be an object of service names, not %s`, n.kind())
+		f.Fail(n.At, `"isolate" must be an object of service names, not %s`, n.Kind())
 		return
 	}
-	if n.doubtful {
+	if n.Doubtful {
 		return
 	}
 	isolate := map[string]Isolation{}
 	for _, m := range members {
-		name, named := m.value.content.(string)
-		private, truth := m.value.content.(bool)
+		name, named := m.Value.Content.(string)
+		private, truth := m.Value.Content.(bool)
 		switch {
-		case m.key == "":
-			f.fail(m.at, `"isolate" needs the name of a service`)
+		case m.Key == "":
+			f.Fail(m.At, `"isolate" needs the name of a service`)
 		case named && name == "":
-			f.fail(m.value.at, `a realm needs a name; true is a private one`)
+			f.Fail(m.Value.At, `a realm needs a name; true is a private one`)
 		case named:
-			isolate[m.key] = Isolation{Realm: name}
+			isolate[m.Key] = Isolation{Realm: name}
 		case truth:
-			isolate[m.key] = Isolation{Off: !private}
+			isolate[m.Key] = Isolation{Off: !private}
 		default:
-			f.fail(m.value.at, `"isolate" of %q must be true, false or the name of a realm, not %s`, m.key, m.value.kind())
+			f.Fail(m.Value.At, `"isolate" of %q must be true, false or the name of a realm, not %s`, m.Key, m.Value.Kind())
 		}
 	}
 	row.Isolate = isolate
@@ -187,16 +187,16 @@ func (f *jsonFile) isolate(n node, row *Row) {
 
 // url reads the place of a plugin and adds its bytes to the bundle.
 func (f *jsonFile) url(n node, dir string, bundle trust.Bundle, row *Row) {
-	url, ok := n.content.(string)
+	url, ok := n.Content.(string)
 	switch {
 	case !ok:
-		f.fail(n.at, `"url" must be text, not %s`, n.kind())
+		f.Fail(n.At, `"url" must be text, not %s`, n.Kind())
 		return
 	case url == "":
-		f.fail(n.at, `"url" is empty; name a file`)
+		f.Fail(n.At, `"url" is empty; name a file`)
 		return
 	case strings.Contains(url, "://"):
-		f.fail(n.at, `"url" is the path of a file, never of the network: %q`, url)
+		f.Fail(n.At, `"url" is the path of a file, never of the network: %q`, url)
 		return
 	}
 	path := filepath.FromSlash(url)
@@ -212,7 +212,7 @@ func (f *jsonFile) url(n node, dir string, bundle trust.Bundle, row *Row) {
 		err = addSources(bundle, "url/"+row.ID, file)
 	}
 	if err != nil {
-		f.fail(n.at, `"url": %v`, err)
+		f.Fail(n.At, `"url": %v`, err)
 		return
 	}
 	row.URL = filepath.Clean(path)

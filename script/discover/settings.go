@@ -135,11 +135,11 @@ func (r Row) over(weaker Row) Row {
 func (s *Settings) readLayer(origin Origin, root string, counts func(Unit) bool) {
 	l := layer{origin: origin, files: map[string]map[string]any{}}
 	if file, ok := s.open(filepath.Join(root, composition)); ok {
-		bundle := trust.Bundle{composition: file.data}
-		rows := file.rows(filepath.Dir(file.path), bundle)
-		if counts(Unit{Name: trust.UnitComposition, Path: file.path, Bundle: bundle}) {
+		bundle := trust.Bundle{composition: file.Data}
+		rows := file.rows(filepath.Dir(file.Path), bundle)
+		if counts(Unit{Name: trust.UnitComposition, Path: file.Path, Bundle: bundle}) {
 			l.rows = rows
-			s.Errors = append(s.Errors, file.errs...)
+			s.Errors = append(s.Errors, file.Errs...)
 		}
 	}
 	for _, name := range s.settingsNames(filepath.Join(root, "plugins"), origin) {
@@ -147,14 +147,14 @@ func (s *Settings) readLayer(origin Origin, root string, counts func(Unit) bool)
 		if !ok {
 			continue
 		}
-		bundle := trust.Bundle{name + ".json": file.data}
-		if !counts(Unit{Name: trust.SettingsUnit(name), Path: file.path, Bundle: bundle}) {
+		bundle := trust.Bundle{name + ".json": file.Data}
+		if !counts(Unit{Name: trust.SettingsUnit(name), Path: file.Path, Bundle: bundle}) {
 			continue
 		}
 		if config, ok := file.settings(); ok {
 			l.files[name] = config
 		}
-		s.Errors = append(s.Errors, file.errs...)
+		s.Errors = append(s.Errors, file.Errs...)
 	}
 	s.layers = append(s.layers, l)
 }
@@ -168,7 +168,7 @@ func (s *Settings) open(path string) (*jsonFile, bool) {
 		s.Errors = append(s.Errors, err)
 		return nil, false
 	}
-	return &jsonFile{path: path, data: data}, true
+	return newJSONFile(path, data), true
 }
 
 // settingsNames lists the plugins a folder has settings files for, sorted.
@@ -193,13 +193,13 @@ func (s *Settings) settingsNames(dir string, origin Origin) []string {
 
 // settings reads a settings file: one object. One that is doubtful does not apply.
 func (f *jsonFile) settings() (map[string]any, bool) {
-	n, ok := f.parse()
-	if !ok || n.doubtful {
+	n, ok := f.Parse()
+	if !ok || n.Doubtful {
 		return nil, false
 	}
-	members, ok := n.content.([]member)
+	members, ok := n.Content.([]member)
 	if !ok {
-		f.fail(n.at, "settings are an object, not %s", n.kind())
+		f.Fail(n.At, "settings are an object, not %s", n.Kind())
 		return nil, false
 	}
 	return f.plainObject(members)
