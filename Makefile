@@ -8,10 +8,10 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT = mvdan.cc/gofumpt@v0.12.0
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fuzz bench compare golden soak examples
+.PHONY: help build test race lint fuzz bench compare compare-screen golden soak examples
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 # Without cgo the process starts sooner and the file runs on every Linux; the tag
 # leaves out the manual pages of urfave/cli, which nothing here writes. A plain
@@ -45,6 +45,9 @@ bench: ## every benchmark (figures belong in docs/performance.md)
 # YARDSTICK names a folder with the sources of mockmodel and floor.
 compare: build ## whole processes against a yardstick (YARDSTICK=DIR), or against themselves
 	$(GO) run ./docs/compare -starling ./starling -yardstick '$(YARDSTICK)'
+
+compare-screen: build ## sessions in a terminal against the least program that draws on one
+	$(GO) run ./docs/compare -starling ./starling -screen
 
 golden: ## rewrite expected outputs of the program tests; read the diff
 	UPDATE_SCRIPTS=1 $(GO) test ./surfaces/cli -run TestScripts

@@ -20,7 +20,15 @@ func main() {
 	starling := flag.String("starling", "./starling", "the binary to measure")
 	yardstick := flag.String("yardstick", "", "folder with the sources of mockmodel and floor")
 	rounds := flag.Int("rounds", 21, "runs of each command; those of 20 000 deltas are a third")
+	onScreen := flag.Bool("screen", false, "measure sessions in a terminal instead")
 	flag.Parse()
+	if *onScreen {
+		if err := screen(*starling, max(*rounds, 3)); err != nil {
+			fmt.Fprintln(os.Stderr, "compare:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := compare(*starling, *yardstick, max(*rounds, 3)); err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 		os.Exit(1)
