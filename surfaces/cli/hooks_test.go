@@ -44,24 +44,32 @@ def apply(ctx):
 }
 
 // A-06: a guard that listens to every event hears the same ones, with the same
-// arguments and in the same order, in every output format and in a program that
-// uses the engine as a library; and what it guards stays.
+// arguments and in the same order, in every output format, in a program that uses the
+// engine as a library and in a terminal; and what it guards stays.
 func TestA06SameEventsEverywhere(t *testing.T) {
 	lists := map[string]string{}
-	for _, how := range []string{"text", "json", "stream-json", "library"} {
+	hows := []string{"text", "json", "stream-json", "library"}
+	if onScreen != nil {
+		hows = append(hows, "terminal", "lines")
+	}
+	for _, how := range hows {
 		l := newLab(t, func(w *reply, n int, _ string) {
 			if n == 0 {
 				w.send(data(delta(`"reasoning_content":"hm"`), content("I look "), content("and write"),
 					toolCall(0, "c1", "write", `{"path":"locked.txt","content":"changed"}`), toolCall(1, "c2", "read", `{"path":"a.txt"}`), toolCall(2, "c3", "nothing", ""), finish("tool_calls")))
 				return
 			}
-			w.send(says("done"))
+			w.send(says("finished"))
 		})
 		l.write("ws/locked.txt", "by hand")
 		l.write("ws/a.txt", "hello\n")
 		l.write("home/plugins/all.star", listenAll())
 		if how == "library" {
 			l.embed("go")
+		} else if how == "terminal" {
+			onScreen(l, "xterm-256color", "go", "finished")
+		} else if how == "lines" {
+			onScreen(l, "dumb", "go", "finished")
 		} else if e := l.run("--output", how, "go"); e.code != 0 {
 			t.Fatalf("%s: %v", how, e)
 		}
@@ -69,6 +77,11 @@ func TestA06SameEventsEverywhere(t *testing.T) {
 			t.Errorf("%s: locked.txt is %q", how, got)
 		}
 		text := strings.ReplaceAll(l.read("ws/events.txt"), l.root, "ROOT")
+		if how == "terminal" || how == "lines" {
+			// Where a person reads along there is no finish tool, and so there are fewer tokens.
+			text = strings.ReplaceAll(text, "question\"", "question, finish\"")
+		}
+		text = regexp.MustCompile(` tokens=\d+`).ReplaceAllString(text, "")
 		lists[how] = regexp.MustCompile(`\d{8}-\d{6}-\d{3}-[0-9a-f]{8}`).ReplaceAllString(text, "ID")
 	}
 	for how, list := range lists {
@@ -94,6 +107,10 @@ func TestA06SameEventsEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// onScreen runs a prompt in a session in a terminal and leaves it after the answer;
+// nil where no terminal can be opened.
+var onScreen func(l *lab, term, prompt, answer string)
 
 // embed runs a prompt as an embedding program does.
 func (l *lab) embed(prompt string) {
