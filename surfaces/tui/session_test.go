@@ -16,7 +16,7 @@ import (
 	"starling/bus/view"
 )
 
-// Handlers may ask for frames as often as they like, from the loop and beside it:
+// Bug report F-01: handlers may ask for frames as often as they like, from the loop and beside it:
 // nothing waits for anything.
 func TestRedrawFromTheLoop(t *testing.T) {
 	l := newLab(t, 80, 24, &engine{})
@@ -40,7 +40,7 @@ func TestRedrawFromTheLoop(t *testing.T) {
 	l.sees("still here")
 }
 
-// A session in which nothing happens draws nothing.
+// Bug report F-05: a session in which nothing happens draws nothing.
 func TestIdle(t *testing.T) {
 	l := newLab(t, 80, 24, &engine{})
 	l.until("settled", func() bool { return !l.s.wants && !l.s.reading })
@@ -59,7 +59,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// Thousands of pieces at once are a few frames, whatever was said before.
+// Bug report F-05: thousands of pieces at once are a few frames, whatever was said before.
 func TestFramesOfAStream(t *testing.T) {
 	for _, history := range []int{10 << 10, 5 << 20} {
 		t.Run(fmt.Sprint(history), func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestKeys(t *testing.T) {
 	l.sees("hello you")
 }
 
-// A paste is one entry and sends nothing, as keys between markers too.
+// Bug report F-03: a paste is one entry and sends nothing, as keys between markers too.
 func TestPaste(t *testing.T) {
 	e := &engine{}
 	l := newLab(t, 80, 24, e)

@@ -76,7 +76,7 @@ func firstText(rows []string) string {
 	return ""
 }
 
-// Text is shown as it is spelled: tags of other screens, escape sequences taken out,
+// Bug report F-02: text is shown as it is spelled: tags of other screens, escape sequences taken out,
 // wide and joined characters whole.
 func TestLiteral(t *testing.T) {
 	const tags = `[red]x[-] [YELLOW] ["a"]b[""] [::b] arr[0] [x[]`
@@ -129,7 +129,7 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
-// What is read stays where it is while more comes and the width changes.
+// Bug report F-04: what is read stays where it is while more comes and the width changes.
 func TestReading(t *testing.T) {
 	l := newLab(t, 60, 20)
 	for i := range 500 {
