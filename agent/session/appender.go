@@ -127,11 +127,11 @@ func (a *appender) synced(err error) {
 
 // settle waits until all that was written early is on disk, or a sync failed.
 func (a *appender) settle() {
-	for a.syncing != nil {
-		a.synced(<-a.syncing)
-		if a.written > 0 {
+	for a.syncing != nil || a.written > 0 {
+		if a.syncing == nil {
 			a.sync()
 		}
+		a.synced(<-a.syncing)
 	}
 }
 
