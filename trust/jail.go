@@ -43,6 +43,8 @@ type Jail struct {
 	as   string // as it was given, absolute
 	// straight refuses links, see Straight.
 	straight bool
+	// swept are the folders that were looked through for what killed writes left.
+	swept *sync.Map
 }
 
 // NewJail opens the jail of a directory, which must exist.
@@ -59,7 +61,7 @@ func NewJail(workspaceDir string) (*Jail, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workspace %q: %w", workspaceDir, err)
 	}
-	return &Jail{root: root, dir: dir, as: as}, nil
+	return &Jail{root: root, dir: dir, as: as, swept: &sync.Map{}}, nil
 }
 
 // Straight is the same jail for paths that Resolve or ResolveName returned: a
@@ -159,13 +161,13 @@ func (j *Jail) WriteFile(path string, data []byte, perm fs.FileMode) error {
 	case old.Mode().Perm()&0o222 == 0:
 		return fmt.Errorf("%s is read-only (mode %04o): %w", path, old.Mode().Perm(), fs.ErrPermission)
 	}
+	j.sweep(dir)
 	return j.say(path, replace(dir, base, data, old, perm))
 }
 
 // replace writes data beside base and renames it there. All names are below one
 // opened directory, so it cannot be swapped in between.
 func replace(dir *os.Root, base string, data []byte, old fs.FileInfo, perm fs.FileMode) (err error) {
-	sweep(dir)
 	temp, err := tempName()
 	if err != nil {
 		return err
@@ -437,12 +439,10 @@ func kindOf(m fs.FileMode) string {
 // staleTemp is how old a temporary file is before nobody can be writing it any more.
 const staleTemp = time.Hour
 
-// swept are the folders that were looked through, each once by a process.
-var swept sync.Map
-
-// sweep removes what writes that were killed left in a folder. It is no fault when it
-// cannot: the names are ours alone, and the files harm nobody.
-func sweep(dir *os.Root) {
+// sweep removes what writes that were killed left in a folder, once for each folder of
+// a jail. It is no fault when it cannot: the names are ours alone, and the files harm
+// nobody.
+func (j *Jail) sweep(dir *os.Root) {
 	info, err := dir.Stat(".")
 	if err != nil {
 		return
@@ -452,7 +452,7 @@ func sweep(dir *os.Root) {
 		return
 	}
 	key := [2]uint64{uint64(st.Dev), uint64(st.Ino)}
-	if _, done := swept.LoadOrStore(key, true); done {
+	if _, done := j.swept.LoadOrStore(key, true); done {
 		return
 	}
 	f, err := dir.Open(".")
