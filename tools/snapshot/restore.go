@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -312,6 +313,28 @@ func (r *restorer) all(ctx context.Context) error {
 	return nil
 }
 
+// removeEmpty removes a folder in which there are folders alone. With anything else in
+// it nothing is removed.
+func removeEmpty(path string) error {
+	var folders []string
+	err := filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			err = errNotEmpty
+		}
+		folders = append(folders, at)
+		return err
+	})
+	for _, folder := range slices.Backward(folders) {
+		if err != nil {
+			break
+		}
+		err = os.Remove(folder)
+	}
+	return err
+}
+
+var errNotEmpty = errors.New("there are files in it")
+
 func (r *restorer) file(f File) {
 	if same(f) {
 		r.report.add("file", f.Path, Same, "")
@@ -335,7 +358,7 @@ func (r *restorer) file(f File) {
 		return
 	}
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
-		if err := os.Remove(path); err != nil { // an empty one is nothing
+		if err := removeEmpty(path); err != nil { // folders without a file are nothing
 			r.report.failed("file", f.Path, errors.New("a folder stands there now; use --to DIR"))
 			return
 		}

@@ -55,7 +55,7 @@ func TestRestoreKeepsWhatStandsThere(t *testing.T) {
 // TestRestoreInTheWay: what cannot be put back in place is said, and --to has it.
 func TestRestoreInTheWay(t *testing.T) {
 	for name, c := range map[string]struct{ line, path, want string }{
-		"a folder":               {"rm -f dir/untracked.txt && mkdir -p dir/untracked.txt/x", "dir/untracked.txt", "a folder stands there now"},
+		"a folder":               {"rm -f dir/untracked.txt && mkdir -p dir/untracked.txt/x && echo y >dir/untracked.txt/x/y", "dir/untracked.txt", "a folder stands there now"},
 		"a file above":           {"rm -rf dir && echo x >dir", "dir/untracked.txt", "is no folder now"},
 		"a link above":           {"mkdir ../else && rm -rf dir && ln -s ../else dir", "dir/untracked.txt", "leads to "},
 		"the repository is gone": {"rm -rf .git", "staged.txt", "is no working tree now"},
