@@ -21,7 +21,10 @@ type want struct {
 func asking(t *testing.T, before func(l *lab, n int), replies ...[]want) *lab {
 	t.Helper()
 	var l *lab
+	there := make(chan struct{})
+	defer close(there)
 	l = newLab(t, func(w *reply, n int, _ string) {
+		<-there
 		if before != nil {
 			before(l, n)
 		}

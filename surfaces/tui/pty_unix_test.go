@@ -406,6 +406,9 @@ func TestTerminal(t *testing.T) {
 			}
 			return ""
 		})
+		if err := l.wait(); err == nil { // the shell, which lost its terminal too
+			t.Error("the shell ended well")
+		}
 	})
 	t.Run("suspended without a shell", func(t *testing.T) {
 		l := startPty(t, "show")
