@@ -1,6 +1,8 @@
 # Every target prints its own help: make, or make help.
 GO ?= go
-RACE_PKGS = ./bus/... ./script/... ./agent/... ./tools/... ./trust/... ./surfaces/...
+RACE_PKGS = ./bus/... ./script/... ./agent/... ./tools/... ./trust/... ./surfaces ./surfaces/headless ./surfaces/markdown ./surfaces/tui/...
+# Of the program as a whole, what has the most going at once.
+RACE_RUNS = 'TestA0|TestE0|TestTasks|TestSessionEnds|TestScripts/(commands|guard_crashes|interrupt|output_stream|trust)$$'
 FUZZTIME ?= 10s
 # Packages with random histories: only they know the flag of the count.
 RAPID_PKGS = $$(grep -rl --include='*_test.go' pgregory.net/rapid . | xargs -n1 dirname | sort -u)
@@ -26,6 +28,7 @@ test: ## run every test
 # changes both: they run in make test.
 race: ## the concurrent packages under the race detector
 	$(GO) test -race -skip '^TestBombs$$' $(RACE_PKGS)
+	$(GO) test -race -run $(RACE_RUNS) ./surfaces/cli
 
 lint: ## go vet, gofumpt and staticcheck
 	$(GO) vet ./...
