@@ -79,6 +79,8 @@ type Engine struct {
 
 	system *system
 
+	entering sync.RWMutex // read-held from the start of a process until it is in live
+
 	mu     sync.Mutex
 	lastID int
 	live   map[int]*process
@@ -153,14 +155,19 @@ func (e *Engine) Run(ctx context.Context, c Command) (Outcome, error) {
 			return Outcome{Status: -1, Cancelled: ctx.Err() != nil}, err
 		}
 	}
+	// Whoever stops processes waits for those that begin: none is passed over.
+	e.entering.RLock()
 	p, err := e.begin(plan, c)
+	if err == nil {
+		e.enter(p)
+	}
+	e.entering.RUnlock()
 	if err != nil {
 		if c.Queue {
 			e.givePlace()
 		}
 		return Outcome{Status: -1}, err
 	}
-	e.enter(p)
 	go p.supervise(ctx, c.Timeout)
 	<-p.returned
 	return p.outcome, p.listenerErr
@@ -242,6 +249,7 @@ func (e *Engine) List() []Row {
 
 // Stop asks process id and everything it started to end, and does not wait.
 func (e *Engine) Stop(id int) error {
+	e.begun()
 	e.mu.Lock()
 	p, ok := e.live[id]
 	last := e.lastID
@@ -262,8 +270,15 @@ func (e *Engine) StopOrigin(ctx context.Context, origin string) int {
 	return wait(ctx, e.stop(func(p *process) bool { return p.origin == origin }))
 }
 
+// begun waits until every process that was started can be found.
+func (e *Engine) begun() {
+	e.entering.Lock()
+	defer e.entering.Unlock() // only the wait is wanted
+}
+
 // stop asks the processes that match to end and returns them.
 func (e *Engine) stop(match func(*process) bool) []*process {
+	e.begun()
 	e.mu.Lock()
 	var asked []*process
 	for _, p := range e.live {
