@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"starling/bus/spec"
+	"starling/tools"
 	"starling/tools/shell"
 	"starling/trust"
 	"starling/trust/command"
@@ -147,18 +148,9 @@ func (r request) timeout() time.Duration {
 // decode reads arguments key by key and exactly: encoding/json would take
 // "COMMAND" for command, which a guard that looked at the same arguments did not.
 func decode(arguments json.RawMessage) (request, error) {
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(arguments, &keys); err != nil {
-		return request{}, fmt.Errorf("arguments: %w", err)
-	}
-	for k := range keys {
-		if k != "command" && k != "timeout_s" {
-			return request{}, fmt.Errorf("arguments: unknown %q", k)
-		}
-	}
 	var r request
-	if err := json.Unmarshal(arguments, &r); err != nil {
-		return request{}, fmt.Errorf("arguments: %w", err)
+	if err := tools.Decode(arguments, &r, "command", "timeout_s"); err != nil {
+		return request{}, err
 	}
 	if strings.TrimSpace(r.Command) == "" {
 		return request{}, errors.New("arguments: the command is empty")

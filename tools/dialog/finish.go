@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"starling/bus/spec"
+	"starling/tools"
 )
 
 var finishParameters = json.RawMessage(`{
@@ -41,14 +42,14 @@ func finish(_ context.Context, call spec.ToolCall) (spec.ToolResult, error) {
 	var a struct {
 		Summary string `json:"summary"`
 	}
-	if err := decode(call.Arguments, &a, "summary"); err != nil {
+	if err := tools.Decode(call.Arguments, &a, "summary"); err != nil {
 		return spec.ToolResult{}, err
 	}
 	summary := strings.TrimSpace(a.Summary)
 	if summary == "" {
 		return spec.ToolResult{}, errors.New("arguments: the summary is empty; say what was done and how it was checked")
 	}
-	return spec.ToolResult{Content: summary, Ends: true, Details: details(map[string]any{"finish": true})}, nil
+	return spec.ToolResult{Content: summary, Ends: true, Details: tools.Details(map[string]any{"finish": true})}, nil
 }
 
 // Finishes tells whether a result is that of a finish call that went through.

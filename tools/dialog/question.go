@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"starling/bus/spec"
+	"starling/tools"
 )
 
 // Question is what the model asks.
@@ -95,7 +96,7 @@ func question(ctx context.Context, ask Asker, arguments json.RawMessage) (spec.T
 	if answer.Option > 0 {
 		text = strings.TrimSpace(q.Options[answer.Option-1] + "\n" + text)
 	}
-	d := details(map[string]any{"question": q.Text, "options": q.Options, "answer": text, "option": answer.Option})
+	d := tools.Details(map[string]any{"question": q.Text, "options": q.Options, "answer": text, "option": answer.Option})
 	if text == "" {
 		return spec.ToolResult{Content: "The person gave no answer. " + instead, Details: d}, nil
 	}
@@ -115,7 +116,7 @@ func questionOf(arguments json.RawMessage) (Question, error) {
 		Question string   `json:"question"`
 		Options  []string `json:"options"`
 	}
-	if err := decode(arguments, &a, "question", "options"); err != nil {
+	if err := tools.Decode(arguments, &a, "question", "options"); err != nil {
 		return Question{}, err
 	}
 	q := Question{Text: strings.TrimSpace(a.Question)}

@@ -11,6 +11,7 @@ import (
 	"starling/bus/chat"
 	"starling/bus/spec"
 	"starling/bus/view"
+	"starling/tools"
 )
 
 // Status of an Item.
@@ -151,7 +152,7 @@ func (t *Todos) execute(_ context.Context, call spec.ToolCall) (spec.ToolResult,
 		return spec.ToolResult{}, err
 	}
 	t.replace(items)
-	return spec.ToolResult{Content: listed(items), Details: details(map[string]any{"items": items})}, nil
+	return spec.ToolResult{Content: listed(items), Details: tools.Details(map[string]any{"items": items})}, nil
 }
 
 // itemsOf reads a list and refuses one that no screen could show.
@@ -159,7 +160,7 @@ func itemsOf(raw json.RawMessage) ([]Item, error) {
 	var a struct {
 		Items *[]Item `json:"items"`
 	}
-	if err := decode(raw, &a, "items"); err != nil {
+	if err := tools.Decode(raw, &a, "items"); err != nil {
 		return nil, err
 	}
 	switch {

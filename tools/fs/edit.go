@@ -15,6 +15,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"starling/bus/spec"
+	"starling/tools"
 	"starling/tools/fs/match"
 )
 
@@ -70,7 +71,7 @@ type editArgument struct {
 
 func editArguments(arguments json.RawMessage) (path string, edits []match.Edit, err error) {
 	var a editArgument
-	if err := decode(arguments, &a, "path", "edits"); err != nil {
+	if err := tools.Decode(arguments, &a, "path", "edits"); err != nil {
 		return "", nil, err
 	}
 	edits = make([]match.Edit, len(a.Edits))
@@ -80,7 +81,7 @@ func editArguments(arguments json.RawMessage) (path string, edits []match.Edit, 
 			New string `json:"new_text"`
 			All bool   `json:"all"`
 		}
-		if err := decode(raw, &e, "old_text", "new_text", "all"); err != nil {
+		if err := tools.Decode(raw, &e, "old_text", "new_text", "all"); err != nil {
 			return "", nil, fmt.Errorf("edits[%d]: %w", i, err)
 		}
 		edits[i] = match.Edit{Old: e.Old, New: e.New, All: e.All}
@@ -123,7 +124,7 @@ func (f *Files) edit(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 	d := diffEdits(at.name, false, string(old), plainEdits(plan))
 	return spec.ToolResult{
 		Content: editWords(at.name, len(edits), plan, d) + linkNote(info),
-		Details: details(d.fields(map[string]any{
+		Details: tools.Details(d.fields(map[string]any{
 			"path": at.name, "edits": len(edits), "places": len(plan.Hits),
 			"before": before.String(), "after": after.String(), "bytes": len(next),
 		})),

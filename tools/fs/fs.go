@@ -3,7 +3,6 @@ package fs
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -101,33 +100,6 @@ func (f *Files) recall(at place) (digest, bool) {
 	defer f.mu.Unlock()
 	d, ok := f.seen[at.abs]
 	return d, ok
-}
-
-// decode reads checked arguments. Key by key and exactly: encoding/json would
-// take "PATH" for path, which a guard that looked at the same arguments did not.
-func decode(arguments json.RawMessage, into any, keys ...string) error {
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(arguments, &given); err != nil {
-		return fmt.Errorf("arguments: %w", err)
-	}
-	for k := range given {
-		if !slices.Contains(keys, k) {
-			return fmt.Errorf("arguments: unknown %q", k)
-		}
-	}
-	if err := json.Unmarshal(arguments, into); err != nil {
-		return fmt.Errorf("arguments: %w", err)
-	}
-	return nil
-}
-
-// details encodes plain maps; they hold strings, numbers and booleans only.
-func details(fields map[string]any) json.RawMessage {
-	b, err := json.Marshal(fields)
-	if err != nil {
-		return nil
-	}
-	return b
 }
 
 func plural(n int, word string) string {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"starling/bus/spec"
+	"starling/tools"
 	"starling/tools/fs/ignore"
 )
 
@@ -61,7 +62,7 @@ type grepArguments struct {
 
 func (f *Files) grep(ctx context.Context, call spec.ToolCall) (spec.ToolResult, error) {
 	a := grepArguments{Path: ".", Limit: defaultMatches}
-	if err := decode(call.Arguments, &a, "pattern", "path", "glob", "ignore_case", "limit"); err != nil {
+	if err := tools.Decode(call.Arguments, &a, "pattern", "path", "glob", "ignore_case", "limit"); err != nil {
 		return spec.ToolResult{}, err
 	}
 	p, err := compilePattern(a.Pattern, a.IgnoreCase)
@@ -96,7 +97,7 @@ func (f *Files) grep(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 	shown, text := r.text(at.name, info.IsDir())
 	return spec.ToolResult{
 		Content: text + over.note(),
-		Details: details(map[string]any{"path": at.name, "matches": r.matches, "files": r.files, "shown": shown, "truncated": shown < r.matches}),
+		Details: tools.Details(map[string]any{"path": at.name, "matches": r.matches, "files": r.files, "shown": shown, "truncated": shown < r.matches}),
 	}, nil
 }
 

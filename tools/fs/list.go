@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"starling/bus/spec"
+	"starling/tools"
 	"starling/tools/fs/ignore"
 	"starling/tools/fs/match"
 )
@@ -48,7 +49,7 @@ func (f *Files) glob(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 		Path    string `json:"path"`
 		Limit   int    `json:"limit"`
 	}{Path: ".", Limit: defaultNames}
-	if err := decode(call.Arguments, &a, "pattern", "path", "limit"); err != nil {
+	if err := tools.Decode(call.Arguments, &a, "pattern", "path", "limit"); err != nil {
 		return spec.ToolResult{}, err
 	}
 	glob, err := ignore.CompileGlob(a.Pattern)
@@ -73,7 +74,7 @@ func (f *Files) glob(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 	shown, text := names.text(at.name, a.Pattern)
 	return spec.ToolResult{
 		Content: text + over.note(),
-		Details: details(map[string]any{"path": at.name, "files": names.total, "shown": shown, "truncated": shown < names.total}),
+		Details: tools.Details(map[string]any{"path": at.name, "files": names.total, "shown": shown, "truncated": shown < names.total}),
 	}, nil
 }
 
@@ -150,7 +151,7 @@ func (f *Files) ls(ctx context.Context, call spec.ToolCall) (spec.ToolResult, er
 		Path  string `json:"path"`
 		Limit int    `json:"limit"`
 	}{Path: ".", Limit: defaultNames}
-	if err := decode(call.Arguments, &a, "path", "limit"); err != nil {
+	if err := tools.Decode(call.Arguments, &a, "path", "limit"); err != nil {
 		return spec.ToolResult{}, err
 	}
 	at, done, err := f.open(ctx, a.Path)
@@ -191,7 +192,7 @@ func (f *Files) ls(ctx context.Context, call spec.ToolCall) (spec.ToolResult, er
 	}
 	return spec.ToolResult{
 		Content: b.String(),
-		Details: details(map[string]any{"path": at.name, "entries": len(entries), "shown": shown, "truncated": shown < len(entries)}),
+		Details: tools.Details(map[string]any{"path": at.name, "entries": len(entries), "shown": shown, "truncated": shown < len(entries)}),
 	}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"starling/bus/spec"
+	"starling/tools"
 	"starling/tools/fs/match"
 )
 
@@ -60,7 +61,7 @@ func (f *Files) read(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 		Offset int    `json:"offset"`
 		Limit  int    `json:"limit"`
 	}{Offset: 1, Limit: MaxLines}
-	if err := decode(call.Arguments, &a, "path", "offset", "limit"); err != nil {
+	if err := tools.Decode(call.Arguments, &a, "path", "offset", "limit"); err != nil {
 		return spec.ToolResult{}, err
 	}
 	at, done, err := f.open(ctx, a.Path)
@@ -72,7 +73,7 @@ func (f *Files) read(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
-	return spec.ToolResult{Content: v.String(), Details: details(map[string]any{
+	return spec.ToolResult{Content: v.String(), Details: tools.Details(map[string]any{
 		"path": v.path, "total_lines": v.total, "from_line": v.from, "to_line": v.to(),
 		"truncated": v.to() < v.total,
 	})}, nil

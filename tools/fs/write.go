@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"starling/bus/spec"
+	"starling/tools"
 )
 
 var writeParameters = json.RawMessage(`{
@@ -47,7 +48,7 @@ type writeArgument struct {
 
 func writeArguments(arguments json.RawMessage) (writeArgument, error) {
 	var a writeArgument
-	err := decode(arguments, &a, "path", "content")
+	err := tools.Decode(arguments, &a, "path", "content")
 	return a, err
 }
 
@@ -89,7 +90,7 @@ func (f *Files) write(ctx context.Context, call spec.ToolCall) (spec.ToolResult,
 	}
 	return spec.ToolResult{
 		Content: fmt.Sprintf("%s %s (%s, %s)", verb, at.name, plural(len(a.Content), "byte"), plural(lines, "line")) + beforeNote("\n", linkNote(old.info)),
-		Details: details(d.fields(map[string]any{
+		Details: tools.Details(d.fields(map[string]any{
 			"path": at.name, "created": !old.exists, "bytes": len(a.Content), "lines": lines,
 			"before": change.Before, "after": after.String(),
 		})),
