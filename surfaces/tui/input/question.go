@@ -3,7 +3,6 @@ package input
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"starling/bus/event"
 	"starling/bus/view"
-	"starling/surfaces"
 	"starling/surfaces/tui/kit"
 )
 
@@ -349,170 +347,4 @@ func (d *question) Mouse(ev kit.Mouse) bool {
 		d.body.scroll(3)
 	}
 	return true
-}
-
-func (d *question) title() string {
-	name := "question"
-	switch d.q.Kind {
-	case "permission":
-		name = "allow " + view.CleanLine(d.q.Tool) + "?"
-	case "trust":
-		name = "trust?"
-	}
-	if d.q.Origin != "" && d.q.Origin != "main" {
-		name += " " + d.host.Signs().Dot + " " + view.CleanLine(d.q.Origin)
-	}
-	if d.more > 0 {
-		name += fmt.Sprintf(" (%d more)", d.more)
-	}
-	return name
-}
-
-// left is the time until the engine answers.
-func (d *question) left() string {
-	left := max(AnswerTime-d.now().Sub(d.asked), 0)
-	return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
-}
-
-// compose makes the lines of the body for a width.
-func (d *question) compose(width int) {
-	if d.width == width {
-		return
-	}
-	d.width = width
-	g := d.host.Signs()
-	var out []line
-	if d.stage == scoping {
-		out = wrapped("From now on this runs without a question:", width, 0)
-		for _, rule := range d.q.Always {
-			out = append(out, chopped(rule, width, surfaces.Code, g)...)
-		}
-		out = append(out, wrapped("/policy shows it and takes it back.", width, surfaces.Dim)...)
-		d.body.lines = out
-		return
-	}
-	if !d.repeats() {
-		out = append(out, wrapped(view.CleanLine(d.q.Summary), width, surfaces.Bold)...)
-	}
-	if d.q.Kind == "question" {
-		out = append(out, wrapped(d.q.Detail, width, 0)...)
-		if d.stage == choosing {
-			out = append(out, d.optionLines(width)...)
-		}
-		d.body.lines = out
-		return
-	}
-	if d.q.Floor {
-		out = append(out, wrapped("Only a person may allow this.", width, surfaces.Warn)...)
-	}
-	for _, why := range d.q.Reasons {
-		out = append(out, wrapped(view.CleanLine(why), width, surfaces.Dim)...)
-	}
-	text := d.q.Detail
-	if more := len(text) - shownBytes; more > 0 {
-		out = append(out, wrapped(fmt.Sprintf("Too long to show: the last %s bytes are left out.", grouped(more)), width, surfaces.Warn)...)
-		text = strings.ToValidUTF8(text[:shownBytes], "")
-	}
-	out = append(out, detail(text, width, g)...)
-	d.body.lines = out
-}
-
-// repeats tells whether the detail is a line that the summary says already.
-func (d *question) repeats() bool {
-	text := strings.TrimSpace(d.q.Detail)
-	if strings.Contains(text, "\n") {
-		text = firstLine(d.q.Detail)
-		return text == firstLine(d.q.Summary)
-	}
-	rest, says := strings.CutSuffix(strings.TrimSpace(d.q.Summary), text)
-	return says && len(rest) <= len(d.q.Tool)+2
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return strings.TrimSpace(s)
-}
-
-// optionLines number the options; the marked one has a sign besides its colour.
-func (d *question) optionLines(width int) []line {
-	g := d.host.Signs()
-	var out []line
-	for i, option := range d.q.Options {
-		lead, style := "  ", surfaces.Style(0)
-		if i == d.mark {
-			lead, style = g.Fold+" ", surfaces.Bold
-		}
-		lead += strconv.Itoa(i+1) + "  "
-		for j, l := range kit.Wrap(view.CleanLine(option), max(width-kit.Width(lead), 1)) {
-			if j > 0 {
-				lead = strings.Repeat(" ", kit.Width(lead))
-			}
-			out = append(out, line{span(lead, surfaces.Accent), span(l, style)})
-		}
-	}
-	return out
-}
-
-// foot is the rows below the body: field, problem, choices.
-func (d *question) foot(width int) (fieldRows int, problem, choices []line) {
-	if d.problem != "" {
-		problem = wrapped(d.problem, width, surfaces.Warn)
-	}
-	if d.field != nil {
-		fieldRows = d.field.rows(width - 2)
-	}
-	return fieldRows, problem, choiceLines(d.choices(), width-6)
-}
-
-// dialogColumns is how wide a question is where the screen has room.
-const dialogColumns = 96
-
-// Room is what the question needs, at most all of the screen.
-func (d *question) Room(screen kit.Rect) kit.Rect {
-	w := min(dialogColumns, screen.W-4)
-	d.compose(max(w, 1))
-	field, problem, choices := d.foot(max(w, 1))
-	return room(screen, w, len(d.body.lines)+field+len(problem)+len(choices)+1)
-}
-
-// Draw paints it. The first frame begins the time in which keys are ignored.
-func (d *question) Draw(s tcell.Screen) {
-	d.deaf.show(d.now())
-	t, g := d.host.Theme(), d.host.Signs()
-	r := d.frame(s, d.title(), t.Style(surfaces.Warn))
-	if r.W <= 0 || r.H <= 0 {
-		return
-	}
-	d.compose(r.W)
-	field, problem, choices := d.foot(r.W)
-	problem = problem[:min(len(problem), max(r.H-len(choices)-2, 0), 3)]
-	// What is written gets half at most, so that what it is about stays in sight.
-	low := r.H - len(choices) - len(problem)
-	field = min(field, max(low/2, 1))
-	rest := max(low-field-1, 0)
-	d.body.draw(s, kit.Rect{X: r.X, Y: r.Y, W: r.W, H: rest}, t)
-	y := r.Y + rest
-	kit.Fill(s, kit.Rect{X: r.X, Y: y, W: r.W, H: 1}, g.Across, t.Border)
-	if place := d.body.place(g); place != "" {
-		kit.Put(s, r.X+1, y, r.W-2, " "+place+" ", t.Style(surfaces.Warn))
-	}
-	y++
-	if d.field != nil {
-		kit.Put(s, r.X, y, 2, g.Prompt, t.Style(surfaces.Accent))
-		d.field.draw(s, kit.Rect{X: r.X + 2, Y: y, W: r.W - 2, H: field}, t, true)
-		y += field
-	}
-	if low := y + len(problem); d.field == nil && low < r.Y+r.H {
-		s.ShowCursor(r.X, low) // on the first key that answers
-	}
-	for _, l := range slices.Concat(problem, choices) {
-		if y >= r.Y+r.H {
-			break
-		}
-		kit.PutSpans(s, r.X, y, r.W, l, t)
-		y++
-	}
-	if left := d.left(); d.q.Kind != "trust" && y-1 < r.Y+r.H {
-		kit.Put(s, r.X+r.W-len(left), y-1, len(left), left, t.Style(surfaces.Dim))
-	}
 }
