@@ -20,15 +20,17 @@ const (
 // key hands a key to whoever has the keys, then to the program.
 func (s *Session) key(ev *tcell.EventKey) {
 	chord := kit.Chord(ev)
-	if chord == "ctrl+c" {
+	// With Alt it was pressed together with Esc: the decoder cannot tell the two.
+	switch chord {
+	case "ctrl+c", "ctrl+alt+c":
 		s.interrupt()
 		return
-	}
-	s.quitHint = time.Time{}
-	if chord == "ctrl+z" {
+	case "ctrl+z", "ctrl+alt+z":
+		s.quitHint = time.Time{}
 		s.suspend()
 		return
 	}
+	s.quitHint = time.Time{}
 	if !s.asking.Done() {
 		s.asking.Key(ev)
 		return
@@ -185,19 +187,18 @@ func (s *Session) pasteEvent(ev *tcell.EventPaste) {
 		s.pasting, s.paste = true, nil
 		return
 	}
-	if !s.pasting {
-		return // a stray end
-	}
-	s.pasting = false
-	text := string(s.paste)
-	s.paste = nil
+	begun, text := s.pasting, string(s.paste)
+	s.pasting, s.paste = false, nil
 	if s.term != nil {
-		// The wrapper has kept the body, so that its bytes never were keys.
+		// The wrapper has kept the body, so that its bytes never were keys. Right after
+		// Esc the decoder takes the beginning for a key with Alt and tells only the end.
 		if body, ok := s.term.pasted(); ok {
-			text = body
+			begun, text = true, body
 		}
 	}
-	s.pasted(text)
+	if begun { // else a stray end
+		s.pasted(text)
+	}
 }
 
 // pasteKey collects what comes between the markers as keys.

@@ -95,16 +95,18 @@ func child(how string) int {
 	}
 	e := &engine{mode: "ask", status: view.Status{Workspace: "shop", Model: "sonnet"}}
 	e.run = func(ctx context.Context, text string) view.Outcome {
+		out := view.Outcome{Stop: "end"}
 		switch text {
 		case "panic":
 			panic("the driver broke")
 		case "loop panic":
 			s.in.do(func() { panic("the loop broke") })
-		case "wait":
+		case "wait", "wait again":
 			<-ctx.Done()
+			out.Stop = "aborted"
 		}
 		s.in.write(reply, "", "You said: "+text+"\n")
-		return view.Outcome{Stop: "end"}
+		return out
 	}
 	if err := s.Run(context.Background(), e); err != nil {
 		var sig *Signalled
@@ -456,23 +458,42 @@ func TestTerminal(t *testing.T) {
 		for _, keys := range []string{"\x1b\x1b", "\x1b\x1b\x1b\x1b\x1b", "\x1b[3~\x1b\x1b"} {
 			l := startPty(t, "show")
 			l.sees("sonnet")
-			l.prompt("wait")
-			l.sees("Esc stops")
-			l.send(keys)
-			l.sees("You said: wait")
-			l.prompt("wait")
-			l.sees("Esc stops")
-			l.send("\x1b")
-			for end := time.Now().Add(20 * time.Second); strings.Contains(l.screen(), "Esc stops"); time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("after %q Esc is not heard:\n%s", keys, l.screen())
-				}
+			for round, text := range []string{"wait", "wait again"} {
+				l.prompt(text)
+				l.sees("Esc stops") // of this run: the one before is over and drawn so
+				l.send(keys)
+				l.sees("You said: " + text)
+				l.eventually(func() string {
+					if n := strings.Count(l.screen(), "· stopped"); n != round+1 {
+						return fmt.Sprintf("after %q %d runs are stopped:\n%s", keys, n, l.screen())
+					}
+					return ""
+				})
+				keys = "\x1b"
 			}
 			l.send("\x03\x03")
 			if err := l.wait(); err != nil {
 				t.Error(err)
 			}
 		}
+	})
+	// What comes together with Esc is no other key, and no paste is lost.
+	t.Run("escape together with", func(t *testing.T) {
+		l := startPty(t, "show")
+		l.sees("sonnet")
+		l.send("\x1b" + pasteBegin + "first" + pasteEnd)
+		l.sees("first")
+		l.send("\r")
+		l.sees("You said: first")
+		l.prompt("second")
+		l.sees("You said: second")
+		l.send("\x1b\x1a")
+		l.sees("no shell to go back to")
+		l.send("\x1b\x03\x1b\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+		l.restored()
 	})
 	t.Run("unknown terminal", func(t *testing.T) {
 		l := startPty(t, "show", "TERM=no-such-terminal")

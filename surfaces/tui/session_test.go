@@ -94,7 +94,7 @@ func TestLeave(t *testing.T) {
 	if l.s.stopped {
 		t.Fatal("it left")
 	}
-	l.key(tcell.KeyCtrlC, 0, tcell.ModCtrl)
+	l.key(tcell.KeyRune, 'c', tcell.ModCtrl|tcell.ModAlt) // how it comes together with Esc
 	select {
 	case err := <-l.done:
 		l.done <- err
@@ -223,6 +223,17 @@ func TestPaste(t *testing.T) {
 	if len(e.said()) > 0 {
 		t.Errorf("sent %q", e.said())
 	}
+	// The beginning of a paste right after Esc comes as a key.
+	l.in(func() {
+		l.s.editor.Clear()
+		l.s.term = newTerminal(nil)
+		l.s.term.f.push([]byte("\x1b" + pasteBegin + "after Esc" + pasteEnd))
+		l.s.event(tcell.NewEventPaste(false))
+		if got := l.s.editor.Text(); got != "after Esc" {
+			t.Errorf("pasted %q", got)
+		}
+		l.s.term = nil
+	})
 	big := strings.Repeat("a line of a long paste\twith a tab\r\n", 30_000) // 1 MB
 	l.in(func() { l.s.editor.Clear(); l.s.pasted(big) })
 	l.key(tcell.KeyEnter, 0, 0)
