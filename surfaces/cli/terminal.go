@@ -46,22 +46,30 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	}
 	o.Host, o.Notify, o.Component = "terminal", screen.Notice, screen.Component
 	o.Screen = harness.Screen{Panels: screen.PanelOptions(), Queued: screen.Queued, Presented: screen.Presented}
-	engine, err := harness.New(ctx, o)
-	if err != nil {
-		if ctx.Err() != nil {
-			return exit{headless.ExitInterrupted, errors.New("interrupted before the session began")}
-		}
-		return exit{headless.ExitUsage, err}
-	}
-	screen.SetPanels(engine.Panels())
+	var engine *harness.Engine // nil until it is there
+	var unusable error
 	live, leave := seated(ctx)
-	ran := screen.Run(live, engine)
+	ran := screen.Run(live, func(ctx context.Context) (tui.Driver, error) {
+		e, err := harness.New(ctx, o)
+		if err != nil {
+			unusable = err
+			return nil, err
+		}
+		engine = e
+		screen.SetPanels(e.Panels())
+		return e, nil
+	})
 	code := headless.ExitFailed
 	if by := (*tui.Signalled)(nil); live.Err() != nil || errors.As(ran, &by) {
 		code, ran = headless.ExitInterrupted, nil
+	} else if ran != nil && unusable != nil {
+		code = headless.ExitUsage
 	}
 	leave()
-	closed := engine.Close(context.WithoutCancel(ctx))
+	var closed error
+	if engine != nil {
+		closed = engine.Close(context.WithoutCancel(ctx))
+	}
 	kept := saveHistory(p.Home(), history, stored)
 	switch {
 	case ran != nil, closed != nil, kept != nil, code == headless.ExitInterrupted:

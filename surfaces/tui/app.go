@@ -12,6 +12,7 @@ import (
 
 	"starling/bus/chat"
 	"starling/bus/view"
+	"starling/surfaces"
 	"starling/surfaces/tui/input"
 	"starling/surfaces/tui/kit"
 	"starling/surfaces/tui/panel"
@@ -51,7 +52,9 @@ type Session struct {
 	in    *inbox
 
 	// The rest belongs to the event loop.
-	d       Driver
+	engine  *opening
+	ready   bool     // the engine is there
+	held    []func() // for when it is
 	screen  tcell.Screen
 	term    *terminal
 	theme   *kit.Theme
@@ -62,8 +65,8 @@ type Session struct {
 	editor  *input.Editor
 	modals  []kit.Modal // pickers and the like, the newest last
 	asking  *input.Questions
-	panels  *panel.Manager // nil without panels
-	source  *lateSource
+	panels  *panel.Manager                // nil without panels
+	source  atomic.Pointer[surfaces.Host] // of the panels; nil before they are there
 	pump    pump
 	waiting func() bool // more input waits
 	signals chan os.Signal
@@ -90,7 +93,8 @@ type Session struct {
 	shown    string   // text of a prompt that is in the transcript before its run began
 	wants    bool     // the status is to be read again
 	reading  bool     // it is being read
-	started  func()   // for tests: the first frame stands
+	drawn    func()   // once the first frame stands
+	started  func()   // for tests: likewise
 	area     areas
 }
 
@@ -136,7 +140,7 @@ func newSession(o Options, plain bool) (*Session, error) {
 	s := &Session{
 		o: o, keys: keys, plain: plain, in: newInbox(), theme: th, auto: ask,
 		signs: kit.SignsFor(kit.ASCIILocale(o.Env)), now: time.Now,
-		wants: true, source: &lateSource{},
+		wants: true,
 	}
 	s.looks.Store(th)
 	s.tr = transcript.New(th, s.signs)
@@ -146,9 +150,9 @@ func newSession(o Options, plain bool) (*Session, error) {
 	return s, nil
 }
 
-// Notice shows a line in the conversation.
+// Notice shows a line in the conversation, behind what was said in an earlier time.
 func (s *Session) Notice(n view.Notice) {
-	s.in.do(func() {
+	s.onceReady(func() {
 		s.wants = true // what is told of is often on the status line, or a command
 		s.notice(n)
 	})
@@ -162,12 +166,13 @@ func (s *Session) notice(n view.Notice) {
 	s.tr.Notice(n)
 }
 
-// Run shows the session until the person leaves it, a signal ends it or ctx does. The
-// terminal is as it was before when it returns, and after a panic too.
-func (s *Session) Run(ctx context.Context, d Driver) error {
-	s.d, s.ctx = d, ctx
+// Run shows the session until the person leaves it, a signal ends it or ctx does. Its
+// first frame does not wait for the engine that open makes; an error of open ends the
+// session and is returned. When Run returns open has, and the terminal is as it was
+// before; after a panic too.
+func (s *Session) Run(ctx context.Context, open Open) error {
 	if s.plain {
-		return s.runLines(ctx)
+		return s.runLines(ctx, open)
 	}
 	screen, term, err := openScreen()
 	if err != nil {
@@ -184,12 +189,16 @@ func (s *Session) Run(ctx context.Context, d Driver) error {
 			s.pasted(text)
 		})
 	}
-	return s.show(ctx, screen)
+	return s.show(ctx, screen, open)
 }
 
 // show runs the session on a screen that is not initialised yet.
-func (s *Session) show(ctx context.Context, screen tcell.Screen) error {
-	s.screen, s.ctx = screen, ctx
+func (s *Session) show(ctx context.Context, screen tcell.Screen, open Open) error {
+	s.engine = &opening{done: make(chan struct{})}
+	// What waits for the engine must not outlive the session.
+	waits, end := context.WithCancel(ctx)
+	defer end()
+	s.screen, s.ctx = screen, waits
 	if err := screen.Init(); err != nil {
 		return fmt.Errorf("the terminal cannot be drawn on: %w; try --plain", err)
 	}
@@ -202,24 +211,24 @@ func (s *Session) show(ctx context.Context, screen tcell.Screen) error {
 		screen.EnableMouse(tcell.MouseButtonEvents | tcell.MouseDragEvents)
 	}
 	s.signs = kit.SignsFor(s.signs.ASCII || screen.CharacterSet() != "UTF-8")
-	s.begin()
+	s.focus()
+	opens, abort := context.WithCancel(ctx)
+	defer abort()
+	s.drawn = func() { s.open(opens, open) }
 	err := s.loop(ctx)
 	width, _ := screen.Size()
 	screen.Fini()
+	if !s.ready {
+		abort()
+	}
+	<-s.engine.done
 	s.leave()
-	if !s.o.Forget && s.o.Out != nil {
+	if !s.o.Forget && s.o.Out != nil && s.engine.driver != nil {
 		if printed := s.leftover(s.o.Out, width); err == nil {
 			err = printed
 		}
 	}
 	return err
-}
-
-// begin shows what was said before.
-func (s *Session) begin() {
-	s.replay(s.d.Transcript())
-	s.status, s.mode = s.d.Status(), s.d.Mode()
-	s.focus()
 }
 
 // leaveWait is how long a run may take to end when the person leaves.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"starling/bus/chat"
 	"starling/bus/view"
 	"starling/surfaces"
 	"starling/surfaces/tui/command"
@@ -13,7 +12,7 @@ import (
 )
 
 // asked is the session as commands see it. What belongs to the event loop is read
-// there, when the command begins.
+// there, when the command begins; with adds the engine once it is there.
 type asked struct {
 	Driver
 	s       *Session
@@ -30,14 +29,19 @@ func (a asked) Theme() string      { return a.theme }
 func (a asked) Keys() input.Keymap { return a.s.keys }
 func (a asked) Now() time.Time     { return a.s.now() }
 func (a asked) Panels() []surfaces.Panel {
-	if a.s.source.Host == nil {
-		return nil
+	if h := a.s.source.Load(); h != nil {
+		return h.Panels()
 	}
-	return a.s.source.Panels()
+	return nil
+}
+
+func (a asked) with(d Driver) asked {
+	a.Driver = d
+	return a
 }
 
 func (s *Session) asked() asked {
-	a := asked{Driver: s.d, s: s, running: s.running != nil, theme: s.theme.Name}
+	a := asked{s: s, running: s.running != nil, theme: s.theme.Name}
 	for _, e := range s.editor.Queue().Entries() {
 		a.queued = append(a.queued, e.Text)
 	}
@@ -51,28 +55,33 @@ func (s *Session) asked() asked {
 func (s *Session) command(text string) {
 	name, args, _ := command.Split(text)
 	a := s.asked()
-	var r command.Reply
-	work, done := func() { r = command.Run(s.ctx, a, name, args) }, func() { s.apply(r) }
+	work := func(d Driver) func() {
+		r := command.Run(s.ctx, a.with(d), name, args)
+		return func() { s.apply(r) }
+	}
 	if command.Waits(name) {
-		host{s}.Go(work, done)
+		s.beside(work)
 		return
 	}
-	s.inOrder(work, done)
+	s.inOrder(work)
 }
 
 // inOrder does work beside the loop. What the person sends meanwhile waits for done:
 // it may be meant for another session, or another model.
-func (s *Session) inOrder(work, done func()) {
+func (s *Session) inOrder(work func(Driver) (done func())) {
 	s.changing++
-	host{s}.Go(work, func() {
-		s.changing--
-		done()
-		s.next()
+	s.beside(func(d Driver) func() {
+		done := work(d)
+		return func() {
+			s.changing--
+			done()
+			s.next()
+		}
 	})
 }
 
 // free tells whether a line that is sent would run at once.
-func (s *Session) free() bool { return s.running == nil && s.changing == 0 }
+func (s *Session) free() bool { return s.ready && s.running == nil && s.changing == 0 }
 
 // next runs the line that waits first, when nothing is in its way, and tells whether
 // there was one.
@@ -179,16 +188,18 @@ func (s *Session) act(r command.Reply) {
 
 // renew shows the conversation that is on now.
 func (s *Session) renew() {
-	var messages []chat.Message
-	s.inOrder(func() { messages = s.d.Transcript() }, func() {
-		if s.lines != nil {
-			for _, m := range messages {
-				s.lines.message(m)
+	s.inOrder(func(d Driver) func() {
+		messages := d.Transcript()
+		return func() {
+			if s.lines != nil {
+				for _, m := range messages {
+					s.lines.message(m)
+				}
+				return
 			}
-			return
+			s.tr.Reset()
+			s.replay(messages)
 		}
-		s.tr.Reset()
-		s.replay(messages)
 	})
 }
 
@@ -224,8 +235,10 @@ func (s *Session) pick(p *command.Pick) {
 			if !ok {
 				return false
 			}
-			var r command.Reply
-			s.inOrder(func() { r = k.Do(s.ctx, id) }, func() { s.apply(r) })
+			s.inOrder(func(Driver) func() {
+				r := k.Do(s.ctx, id)
+				return func() { s.apply(r) }
+			})
 			return k.Leaves
 		}})
 	}

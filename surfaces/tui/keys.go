@@ -149,12 +149,17 @@ func (s *Session) global(chord string) {
 
 // nextMode changes what runs without a question.
 func (s *Session) nextMode() {
+	if !s.ready {
+		return // what it would change is not known
+	}
 	next := command.NextMode(s.mode)
-	var err error
-	host{s}.Go(func() { err = s.d.SetMode(next) }, func() {
-		s.wants = true
-		if err != nil {
-			s.notice(view.Notice{Text: err.Error(), Warn: true})
+	s.beside(func(d Driver) func() {
+		err := d.SetMode(next)
+		return func() {
+			s.wants = true
+			if err != nil {
+				s.notice(view.Notice{Text: err.Error(), Warn: true})
+			}
 		}
 	})
 }

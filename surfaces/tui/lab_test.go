@@ -155,16 +155,15 @@ func newLabWith(t testing.TB, w, h int, e *engine, o Options, prepare func(*Sess
 	if e.mode == "" {
 		e.mode = "ask"
 	}
-	s.d = e
 	if prepare != nil {
 		prepare(s)
 	}
 	l := &lab{t: t, s: s, e: e, screen: tcell.NewSimulationScreen("UTF-8"), done: make(chan error, 1), bus: bus.New(bus.NewStore())}
-	ready := make(chan struct{})
-	s.started = func() { close(ready) }
-	go func() { l.done <- s.show(context.Background(), &sized{l.screen, w, h}) }()
+	started := make(chan struct{})
+	s.started = func() { close(started) }
+	go func() { l.done <- s.show(context.Background(), &sized{l.screen, w, h}, ready(e)) }()
 	select {
-	case <-ready:
+	case <-started:
 	case err := <-l.done:
 		t.Fatal(err)
 	}
@@ -172,7 +171,13 @@ func newLabWith(t testing.TB, w, h int, e *engine, o Options, prepare func(*Sess
 		s.in.do(func() { s.stop(nil) })
 		l.end()
 	})
+	l.until("the engine", func() bool { return s.ready })
 	return l
+}
+
+// ready opens an engine that is there.
+func ready(d Driver) Open {
+	return func(context.Context) (Driver, error) { return d, nil }
 }
 
 // sized is a simulated screen of a size from the start.

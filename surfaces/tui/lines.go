@@ -54,13 +54,18 @@ type choice struct {
 const deafLines = 300 * time.Millisecond
 
 // runLines is Run without a screen.
-func (s *Session) runLines(ctx context.Context) error {
+func (s *Session) runLines(ctx context.Context, open Open) error {
+	d, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	s.engine, s.ctx, s.ready = opened(d), ctx, true
 	l := &lines{s: s, out: s.o.Out, calls: map[string]string{}}
 	s.lines = l
-	for _, m := range s.d.Transcript() {
+	for _, m := range d.Transcript() {
 		l.message(m)
 	}
-	st := s.d.Status()
+	st := d.Status()
 	l.say("%s %s, model %s. /help lists the commands.", orName(st.Workspace, "starling"), st.Branch, st.Model)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, caught...)
@@ -338,14 +343,16 @@ func (l *lines) reply(text string) {
 
 // recheck sends edited arguments only when the tool takes them.
 func (l *lines) recheck(lq *lineQuestion, a view.Answer) {
-	var err error
-	host{l.s}.Go(func() { err = l.s.d.Recheck(lq.q.Tool, a.Arguments) }, func() {
-		if err != nil {
-			l.say("these arguments do not fit: %v", err)
-			return
+	l.s.beside(func(d Driver) func() {
+		err := d.Recheck(lq.q.Tool, a.Arguments)
+		return func() {
+			if err != nil {
+				l.say("these arguments do not fit: %v", err)
+				return
+			}
+			l.settled(lq.q.ID)
+			l.s.answer(lq.q.ID, a)
 		}
-		l.settled(lq.q.ID)
-		l.s.answer(lq.q.ID, a)
 	})
 }
 

@@ -59,7 +59,7 @@ func newPlain(t *testing.T, e *engine) *plainLab {
 		}
 	}()
 	go func() {
-		l.done <- s.Run(context.Background(), e)
+		l.done <- s.Run(context.Background(), ready(e))
 		if err := outWrite.Close(); err != nil {
 			t.Error(err)
 		}

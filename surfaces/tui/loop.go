@@ -10,7 +10,6 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"starling/bus/view"
 	"starling/surfaces/tui/command"
 	"starling/surfaces/tui/kit"
 )
@@ -44,6 +43,7 @@ func (s *Session) loop(ctx context.Context) error {
 	s.redraw()
 	s.receive()
 	s.draw()
+	s.drawn()
 	if s.started != nil {
 		s.started()
 	}
@@ -178,14 +178,12 @@ func (s *Session) refresh() {
 	}
 	s.wants, s.reading = false, true
 	a := s.asked()
-	var st view.Status
-	var mode string
-	var list []view.Command
-	host{s}.Go(func() {
-		st, mode, list = s.d.Status(), s.d.Mode(), command.List(a)
-	}, func() {
-		s.status, s.mode, s.reading = st, mode, false
-		s.editor.SetCommands(list)
+	s.beside(func(d Driver) func() {
+		st, mode, list := d.Status(), d.Mode(), command.List(a.with(d))
+		return func() {
+			s.status, s.mode, s.reading = st, mode, false
+			s.editor.SetCommands(list)
+		}
 	})
 }
 

@@ -12,13 +12,10 @@ import (
 	"starling/surfaces/tui/transcript"
 )
 
-// lateSource is the host of the panels, which is made after their manager.
-type lateSource struct{ *surfaces.Host }
-
 // PanelOptions returns what a host of panels needs of this screen; the caller adds
 // Surfaces and Prompt, makes the host and hands it to SetPanels.
 func (s *Session) PanelOptions() surfaces.Options {
-	m := panel.NewManager(panel.Options{Source: s.source, Host: host{s}})
+	m := panel.NewManager(panel.Options{Host: host{s}})
 	s.panels = m
 	return surfaces.Options{
 		Size: m.Size, Changed: m.Changed, Release: m.Release,
@@ -27,13 +24,16 @@ func (s *Session) PanelOptions() surfaces.Options {
 	}
 }
 
-// SetPanels gives the session its panels, before Run.
-func (s *Session) SetPanels(h *surfaces.Host) { s.source.Host = h }
+// SetPanels gives the session its panels, which come with the engine.
+func (s *Session) SetPanels(h *surfaces.Host) {
+	s.source.Store(h)
+	s.in.do(func() { s.panels.SetSource(h) })
+}
 
 // Queued takes a text like a line the person typed: it runs when nothing else does.
 // from is the plugin, "" for a command of the person's. The error is always nil.
 func (s *Session) Queued(_, text string) error {
-	s.in.do(func() {
+	s.onceReady(func() {
 		switch {
 		case s.free():
 			s.prompt(input.Entry{Text: text})
@@ -105,16 +105,22 @@ func (s *Session) onAnswer(e *event.AnswerEvent) {
 
 // answer tells the engine what the person said.
 func (s *Session) answer(id string, a view.Answer) {
-	var err error
-	host{s}.Go(func() { err = s.d.Answer(id, a) }, func() {
-		if err != nil {
-			s.notice(view.Notice{Text: "the answer came to nothing: " + err.Error(), Warn: true})
+	s.beside(func(d Driver) func() {
+		err := d.Answer(id, a)
+		return func() {
+			if err != nil {
+				s.notice(view.Notice{Text: "the answer came to nothing: " + err.Error(), Warn: true})
+			}
 		}
 	})
 }
 
 func (s *Session) check(tool string, arguments json.RawMessage) error {
-	return s.d.Recheck(tool, arguments)
+	d := s.engine.wait(s.ctx)
+	if d == nil {
+		return s.ctx.Err()
+	}
+	return d.Recheck(tool, arguments)
 }
 
 // treeRows draws a widget tree into the conversation.

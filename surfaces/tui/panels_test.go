@@ -74,7 +74,7 @@ func TestPanelScreens(t *testing.T) {
 			show("clock", "clock", map[string]any{"kind": "status"}, spec.Surface{View: func(context.Context, any, map[string]any) (any, error) { return "12:30", nil }})
 			l.until("the panels are there", func() bool {
 				open := 0
-				for _, p := range l.s.source.Panels() {
+				for _, p := range l.s.source.Load().Panels() {
 					if p.Open() {
 						open++
 					}
@@ -83,7 +83,7 @@ func TestPanelScreens(t *testing.T) {
 			})
 			l.typed("and log the refused addresses")
 			l.text() // sizes go out with the first frame
-			l.until("settled", func() bool { return l.s.source.Settle(context.Background()) == nil })
+			l.until("settled", func() bool { return l.s.source.Load().Settle(context.Background()) == nil })
 			l.golden(name)
 		})
 	}

@@ -108,7 +108,7 @@ func child(how string) int {
 		s.in.write(reply, "", "You said: "+text+"\n")
 		return out
 	}
-	if err := s.Run(context.Background(), e); err != nil {
+	if err := s.Run(context.Background(), ready(e)); err != nil {
 		var sig *Signalled
 		if errors.As(err, &sig) {
 			return 128 + int(sig.Signal.(syscall.Signal))

@@ -27,10 +27,14 @@ func (s *Session) send(e input.Entry) {
 	s.tr.End()
 	text := strings.TrimSpace(e.Text)
 	_, _, isCommand := command.Split(text)
+	isCommand = isCommand && len(e.Attached) == 0
+	isShell := strings.HasPrefix(text, "!")
 	switch {
-	case strings.HasPrefix(text, "!"):
+	case !s.ready && (isShell || isCommand):
+		s.held = append(s.held, func() { s.send(e) })
+	case isShell:
 		s.shell(text)
-	case isCommand && len(e.Attached) == 0:
+	case isCommand:
 		s.command(text)
 	case !s.free():
 		s.editor.Queue().Push(e)
@@ -54,7 +58,7 @@ func (s *Session) prompt(e input.Entry) {
 	host{s}.Go(func() {
 		defer cancel()
 		defer close(a.done)
-		out = s.d.Prompt(ctx, text)
+		out = s.engine.driver.Prompt(ctx, text) // nothing runs before it is there
 	}, func() { s.ended(out) })
 }
 
@@ -107,20 +111,22 @@ func (s *Session) bell() {
 // steer sends a queued line into the run that goes on.
 func (s *Session) steer(e input.Entry) {
 	if s.running == nil {
-		s.prompt(e)
+		s.send(e)
 		return
 	}
 	text := withFiles(e)
-	var err error
-	host{s}.Go(func() { err = s.d.Steer(text) }, func() {
-		switch {
-		case err == nil:
-			s.person(text)
-		case s.running == nil: // it ended meanwhile
-			s.prompt(e)
-		default:
-			s.editor.Queue().Push(e)
-			s.notice(view.Notice{Text: err.Error(), Warn: true})
+	s.beside(func(d Driver) func() {
+		err := d.Steer(text)
+		return func() {
+			switch {
+			case err == nil:
+				s.person(text)
+			case s.running == nil: // it ended meanwhile
+				s.prompt(e)
+			default:
+				s.editor.Queue().Push(e)
+				s.notice(view.Notice{Text: err.Error(), Warn: true})
+			}
 		}
 	})
 }
@@ -160,22 +166,21 @@ func (s *Session) shell(text string) {
 	s.shells++
 	s.work.on = true
 	s.doing(oneLine(line))
-	var status string
-	var err error
-	host{s}.Go(func() {
-		status, err = s.d.Shell(s.ctx, line, !unseen, func(chunk string) { s.in.write(output, id, chunk) })
-	}, func() {
-		s.shells--
-		s.work.on = s.running != nil
-		s.wants = true
-		if err != nil {
-			status = err.Error()
+	s.beside(func(d Driver) func() {
+		status, err := d.Shell(s.ctx, line, !unseen, func(chunk string) { s.in.write(output, id, chunk) })
+		return func() {
+			s.shells--
+			s.work.on = s.running != nil
+			s.wants = true
+			if err != nil {
+				status = err.Error()
+			}
+			if s.lines != nil {
+				s.lines.notice(view.Notice{Text: status})
+				return
+			}
+			s.tr.Settle(id, status, err != nil)
 		}
-		if s.lines != nil {
-			s.lines.notice(view.Notice{Text: status})
-			return
-		}
-		s.tr.Settle(id, status, err != nil)
 	})
 }
 
@@ -201,23 +206,24 @@ func (s *Session) external(text string) {
 // ask has completions looked for.
 func (s *Session) ask(r input.Request) {
 	a := s.asked()
-	var found []input.Candidate
-	host{s}.Go(func() {
+	s.beside(func(d Driver) func() {
+		var found []input.Candidate
 		switch r.Kind {
 		case input.Files:
-			names, err := s.d.Files(s.ctx, r.Text, filesShown)
+			names, err := d.Files(s.ctx, r.Text, filesShown)
 			if err == nil {
 				found = candidates(names)
 			}
 		case input.Arguments:
-			list, err := command.Complete(s.ctx, a, r.Name, r.Text)
+			list, err := command.Complete(s.ctx, a.with(d), r.Name, r.Text)
 			if err == nil {
 				for _, c := range list {
 					found = append(found, input.Candidate(c))
 				}
 			}
 		}
-	}, func() { s.editor.Offer(r.Gen, found) })
+		return func() { s.editor.Offer(r.Gen, found) }
+	})
 }
 
 const filesShown = 50

@@ -12,7 +12,7 @@ import (
 
 // Options of a manager.
 type Options struct {
-	Source Source
+	Source Source // nil before SetSource
 	Host   kit.Host
 	// Left hears that the keys are the input's again. It may be nil.
 	Left func()
@@ -84,6 +84,12 @@ func (m *Manager) Size(p surfaces.Placement) (width, height int) {
 	return area.W, 1
 }
 
+// SetSource gives the manager its panels, when they come after the screen.
+func (m *Manager) SetSource(s Source) {
+	m.o.Source = s
+	m.stale.Store(true)
+}
+
 // SetNoSides hides the side panels, or shows them again.
 func (m *Manager) SetNoSides(hide bool) { m.choices.NoSides = hide }
 
@@ -108,7 +114,7 @@ func (m *Manager) Arrange(area kit.Rect) (transcript kit.Rect) {
 		m.stale.Store(true) // closed panels have another size too
 	}
 	stale := m.stale.Swap(false)
-	if stale {
+	if stale && m.o.Source != nil {
 		m.read()
 	}
 	m.layout()
