@@ -22,7 +22,7 @@ var ErrOutside = errors.New("outside the workspace")
 // OutsideError says which path led where.
 type OutsideError struct {
 	Path   string // as given
-	Target string // absolute, as far as it could be followed
+	Target string // absolute, as far as it was followed; see Follow for the rest
 }
 
 func (e *OutsideError) Error() string {

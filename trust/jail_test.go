@@ -136,6 +136,8 @@ func TestResolve(t *testing.T) {
 	p.link(t, "../in.txt", "sub/back")
 	p.link(t, "loop-b", "loop-a")
 	p.link(t, "loop-a", "loop-b")
+	must(t, os.Mkdir(filepath.Join(p.ws, "sub", "deep"), 0o755))
+	p.link(t, "sub/deep", "down")
 	alias := filepath.Join(filepath.Dir(p.ws), "alias")
 	must(t, os.Symlink(p.ws, alias))
 	for path, want := range map[string]string{
@@ -154,6 +156,10 @@ func TestResolve(t *testing.T) {
 		p.ws + "/":                          ".",
 		filepath.Join(p.ws, "new/file"):     "new/file",
 		filepath.Join(alias, "sub", "file"): "sub/file",
+		alias + "/down/../new":              "sub/new", // ".." is the parent of where the link leads
+		alias + "/down/../new/../gone/x":    "sub/gone/x",
+		alias + "/gone/../new":              "new",
+		p.ws + "/down/../new":               "sub/new",
 		"...":                               "...",
 		"~x":                                "~x",
 	} {

@@ -57,7 +57,7 @@ func (j *Jail) resolve(path string, followLast bool) (string, error) {
 		if filepath.IsAbs(target) {
 			inside, ok := j.inside(target)
 			if !ok {
-				return "", &OutsideError{Path: path, Target: filepath.Join(append([]string{target}, parts...)...)}
+				return "", &OutsideError{Path: path, Target: onward(target, parts...)}
 			}
 			at, target = nil, inside
 		}
@@ -101,7 +101,7 @@ func (j *Jail) relative(path string) (string, error) {
 	}
 	rest, ok := j.inside(path)
 	if !ok {
-		return "", &OutsideError{Path: path, Target: filepath.Clean(path)}
+		return "", &OutsideError{Path: path, Target: onward(path)}
 	}
 	return rest, nil
 }
@@ -118,15 +118,16 @@ func (j *Jail) inside(path string) (string, bool) {
 	for head, rest := path, ""; ; {
 		if real, err := filepath.EvalSymlinks(head); err == nil {
 			if under, ok := below(real, j.dir); ok {
-				return filepath.Join(under, rest), true
+				return under + rest, true
 			}
 			return "", false
 		}
-		up := filepath.Dir(head)
-		if up == head {
+		// filepath.Dir would drop a link together with the ".." behind it.
+		cut := strings.LastIndexByte(head, filepath.Separator)
+		if cut <= 0 {
 			return "", false
 		}
-		rest, head = filepath.Join(filepath.Base(head), rest), up
+		head, rest = head[:cut], head[cut:]+rest
 	}
 }
 
@@ -141,7 +142,11 @@ func below(path, dir string) (string, bool) {
 }
 
 func (j *Jail) outside(path string, rest []string) error {
-	return &OutsideError{Path: path, Target: filepath.Join(append([]string{j.dir}, rest...)...)}
+	dir := j.dir // no link, so ".." is the folder above it
+	for len(rest) > 0 && rest[0] == ".." {
+		dir, rest = filepath.Dir(dir), rest[1:]
+	}
+	return &OutsideError{Path: path, Target: onward(dir, rest...)}
 }
 
 func split(path string) []string {

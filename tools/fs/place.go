@@ -42,7 +42,7 @@ func permits(ctx context.Context) []string {
 // outside of both.
 func (f *Files) locate(path string) (place, error) {
 	if f.opt.Home != "" && (path == "~" || strings.HasPrefix(path, "~/")) {
-		path = filepath.Join(f.opt.Home, path[1:])
+		path = f.opt.Home + path[1:]
 	}
 	const hops = 40 // from one folder to another, through links
 	at := path
@@ -56,7 +56,7 @@ func (f *Files) locate(path string) (place, error) {
 		}
 		next := out.Target
 		if next == at {
-			abs, err := follow(at)
+			abs, err := trust.Follow(at)
 			if err != nil {
 				return place{}, err
 			}
@@ -94,38 +94,6 @@ func (f *Files) inside(path string) (*trust.OutsideError, place, error) {
 		}
 	}
 	return last, place{}, nil
-}
-
-// follow resolves the links of an absolute path as far as it exists. What comes
-// behind is kept: a file need not exist to be written.
-func follow(abs string) (string, error) {
-	parts := strings.Split(filepath.Clean(abs), "/")
-	at := "/"
-	for links := 0; len(parts) > 0; {
-		part := parts[0]
-		parts = parts[1:]
-		if part == "" || part == "." {
-			continue
-		}
-		here := filepath.Join(at, part)
-		info, err := os.Lstat(here)
-		if err != nil || info.Mode()&os.ModeSymlink == 0 {
-			at = here
-			continue
-		}
-		target, err := os.Readlink(here)
-		if err != nil {
-			return "", fmt.Errorf("path %q: %w", abs, err)
-		}
-		if links++; links > 40 {
-			return "", fmt.Errorf("path %q: too many links", abs)
-		}
-		if filepath.IsAbs(target) {
-			at = "/"
-		}
-		parts = append(strings.Split(target, "/"), parts...)
-	}
-	return at, nil
 }
 
 // open finds the place of a path and the jail to work in. What was not permitted

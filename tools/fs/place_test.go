@@ -22,12 +22,12 @@ func TestFurtherFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	ws, more, out := filepath.Join(base, "ws"), filepath.Join(base, "more"), filepath.Join(base, "out")
-	for _, dir := range []string{ws, more, out, filepath.Join(more, ".git/hooks")} {
+	for _, dir := range []string{ws, more, out, filepath.Join(more, ".git/hooks"), filepath.Join(ws, "sub"), filepath.Join(base, "far/deep")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{ws + "/to": "../more", more + "/back": ws + "/back", more + "/away": "../out/x", base + "/side": "more"} {
+	for link, to := range map[string]string{ws + "/to": "../more", more + "/back": ws + "/back", more + "/away": "../out/x", base + "/side": "more", base + "/hop": "far/deep", base + "/home": "ws/sub"} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Fatal(err)
 		}
@@ -49,6 +49,11 @@ func TestFurtherFolders(t *testing.T) {
 		{"~/out/g", out + "/g", ""},
 		{"to/away", out + "/x", ""},
 		{more + "/../out/y", out + "/y", ""},
+		{base + "/hop/../y", base + "/far/y", ""}, // behind a link, ".." is the parent of where it leads
+		{"../hop/../z", base + "/far/z", ""},
+		{"~/hop/../new/z", base + "/far/new/z", ""},
+		{base + "/home/../h", "h", ws + "/h"},
+		{"../home/../new/h", "new/h", ws + "/new/h"},
 		{more + "/.git/hooks/z", more + "/.git/hooks/z", ""},
 	} {
 		a := args{"path": c.path, "content": "x"}

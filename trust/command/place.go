@@ -1,43 +1,17 @@
 package command
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"starling/trust"
 )
 
-const maxLinks = 40 // one path may go through as many, as in the kernel
-
-// follow resolves the links of an absolute path as far as it exists; a link that
-// leads to nothing is followed all the same.
+// follow is trust.Follow for paths that need not be found: what cannot be looked
+// up cannot be reached by the line either.
 func follow(abs string) string {
-	parts := strings.Split(abs, "/")
-	at := "/"
-	for links := 0; len(parts) > 0; {
-		part := parts[0]
-		parts = parts[1:]
-		switch part {
-		case "", ".":
-			continue
-		case "..":
-			at = filepath.Dir(at)
-			continue
-		}
-		here := filepath.Join(at, part)
-		target, err := os.Readlink(here)
-		if err != nil {
-			at = here
-			continue
-		}
-		if links++; links > maxLinks {
-			return filepath.Join(append([]string{here}, parts...)...)
-		}
-		if filepath.IsAbs(target) {
-			at = "/"
-		}
-		parts = append(strings.Split(target, "/"), parts...)
-	}
+	at, _ := trust.Follow(abs)
 	return at
 }
 

@@ -190,13 +190,13 @@ func redirect(pl places, part command.Part) target {
 	case !file.Known || file.Text == "":
 		return target{op: m[1]}
 	case filepath.IsAbs(file.Text):
-		at, ok := followLinks(file.Text)
-		return target{m[1], at, ok}
+		at, err := trust.Follow(file.Text)
+		return target{m[1], at, err == nil}
 	case part.Dir == "":
 		return target{op: m[1]}
 	}
-	at, ok := followLinks(part.Dir + "/" + file.Text)
-	return target{m[1], at, ok}
+	at, err := trust.Follow(part.Dir + "/" + file.Text)
+	return target{m[1], at, err == nil}
 }
 
 // covers tells whether a rule of one operator is also about another: who may
