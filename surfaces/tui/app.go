@@ -13,6 +13,7 @@ import (
 	"starling/bus/chat"
 	"starling/bus/view"
 	"starling/surfaces"
+	"starling/surfaces/tui/command"
 	"starling/surfaces/tui/input"
 	"starling/surfaces/tui/kit"
 	"starling/surfaces/tui/panel"
@@ -36,7 +37,7 @@ type Options struct {
 	Forget bool
 	// Bell rings when a person is needed and when a run ends.
 	Bell bool
-	// Keys of the editor over the usual ones, chord to action.
+	// Keys over the usual ones, key to action: see command.Bind.
 	Keys map[string]string
 	// History of what was typed; nil for an empty one.
 	History *input.History
@@ -46,10 +47,11 @@ type Options struct {
 // Everything but Run may be called from any goroutine, before Run too, and waits for
 // nothing.
 type Session struct {
-	o     Options
-	keys  input.Keymap
-	plain bool
-	in    *inbox
+	o      Options
+	keys   input.Keymap
+	others command.Shortcuts
+	plain  bool
+	in     *inbox
 
 	// The rest belongs to the event loop.
 	engine  *opening
@@ -133,20 +135,20 @@ func newSession(o Options, plain bool) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := input.DefaultKeys().Bind(o.Keys)
+	keys, others, err := command.Bind(o.Keys)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{
-		o: o, keys: keys, plain: plain, in: newInbox(), theme: th, auto: ask,
+		o: o, keys: keys, others: others, plain: plain, in: newInbox(), theme: th, auto: ask,
 		signs: kit.SignsFor(kit.ASCIILocale(o.Env)), now: time.Now,
-		wants: true,
+		wants: true, work: work{keys: others},
 	}
 	s.looks.Store(th)
 	s.tr = transcript.New(th, s.signs)
 	s.tr.Copy = s.copy
 	s.editor = input.NewEditor(s.editorOptions())
-	s.asking = input.NewQuestions(input.QuestionsOptions{Host: host{s}, Answer: s.answer, Check: s.check})
+	s.asking = input.NewQuestions(input.QuestionsOptions{Host: host{s}, Answer: s.answer, Check: s.check, Keys: keys})
 	return s, nil
 }
 

@@ -28,6 +28,9 @@ func (a asked) Queued() []string   { return a.queued }
 func (a asked) Theme() string      { return a.theme }
 func (a asked) Keys() input.Keymap { return a.s.keys }
 func (a asked) Now() time.Time     { return a.s.now() }
+
+func (a asked) Shortcuts() command.Shortcuts { return a.s.others }
+
 func (a asked) Panels() []surfaces.Panel {
 	if h := a.s.source.Load(); h != nil {
 		return h.Panels()

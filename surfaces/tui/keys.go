@@ -21,16 +21,18 @@ const (
 func (s *Session) key(ev *tcell.EventKey) {
 	chord := kit.Chord(ev)
 	// With Alt it was pressed together with Esc: the decoder cannot tell the two.
-	switch chord {
-	case "ctrl+c", "ctrl+alt+c":
+	alone := strings.Replace(chord, "ctrl+alt+", "ctrl+", 1)
+	if alone == "ctrl+c" {
 		s.interrupt()
 		return
-	case "ctrl+z", "ctrl+alt+z":
+	}
+	if s.others[chord] != command.Leave {
 		s.quitHint = time.Time{}
+	}
+	if s.others[chord] == command.Suspend || s.others[alone] == command.Suspend && s.keys[chord] == "" && s.others[chord] == "" {
 		s.suspend()
 		return
 	}
-	s.quitHint = time.Time{}
 	if !s.asking.Done() {
 		s.asking.Key(ev)
 		return
@@ -40,8 +42,13 @@ func (s *Session) key(ev *tcell.EventKey) {
 		return
 	}
 	if s.panelFocus() {
-		if !s.panels.Key(ev) {
+		switch s.others[chord] {
+		case command.Panels, command.PanelsBack: // never a plugin's
 			s.global(chord)
+		default:
+			if !s.panels.Key(ev) {
+				s.global(chord)
+			}
 		}
 		s.focus()
 		return
@@ -49,7 +56,7 @@ func (s *Session) key(ev *tcell.EventKey) {
 	if s.scrollKey(chord) {
 		return
 	}
-	if chord == "?" && s.editor.Empty() {
+	if r := []rune(chord); len(r) == 1 && s.others[chord] != "" && s.editor.Empty() {
 		s.global(chord)
 		return
 	}
@@ -86,29 +93,26 @@ func (s *Session) focus() {
 	s.editor.Focus(nil)
 }
 
-// scrollKey takes the keys that move the conversation.
+// scrollKey takes the keys that move the conversation. One that moves the caret too
+// is the editor's while there is something to move in.
 func (s *Session) scrollKey(chord string) bool {
-	switch chord {
-	case "pageup":
+	_, moves := s.keys[chord]
+	switch s.others[chord] {
+	case command.PageUp:
 		s.tr.Page(-1)
-	case "pagedown":
+	case command.PageDown:
 		s.tr.Page(1)
-	case "shift+up", "alt+up":
+	case command.LineUp:
 		s.tr.Scroll(-1)
-	case "shift+down", "alt+down":
+	case command.LineDown:
 		s.tr.Scroll(1)
-	case "ctrl+home":
-		if !s.editor.Empty() {
+	case command.Beginning:
+		if moves && (!s.editor.Empty() || chord == "home" && s.tr.Follows()) {
 			return false
 		}
 		s.tr.Home()
-	case "home":
-		if s.tr.Follows() || !s.editor.Empty() {
-			return false
-		}
-		s.tr.Home()
-	case "ctrl+end", "end":
-		if s.tr.Follows() || chord == "end" && !s.editor.Empty() {
+	case command.Follow:
+		if s.tr.Follows() || moves && chord != "ctrl+end" && !s.editor.Empty() {
 			return false
 		}
 		s.tr.End()
@@ -120,7 +124,7 @@ func (s *Session) scrollKey(chord string) bool {
 
 // global handles keys nobody else took.
 func (s *Session) global(chord string) {
-	switch command.GlobalOf(chord) {
+	switch s.others[chord] {
 	case command.Stop:
 		switch {
 		case s.tr.Unselect():
@@ -128,22 +132,22 @@ func (s *Session) global(chord string) {
 		case !s.tr.Follows():
 			s.tr.End()
 		}
+	case command.Leave:
+		s.interrupt()
 	case command.Thoughts:
 		s.tr.ToggleThinking()
 	case command.Outputs:
 		s.tr.ToggleOutput()
 	case command.Panels:
 		s.cycle(1)
+	case command.PanelsBack:
+		s.cycle(-1)
 	case command.NextModeOf:
 		s.nextMode()
 	case command.Repaint:
 		s.screen.Sync()
 	case command.Keys:
 		s.command("/help keys")
-	default:
-		if chord == "shift+f6" {
-			s.cycle(-1)
-		}
 	}
 }
 
@@ -183,7 +187,7 @@ func (s *Session) interrupt() {
 	if s.asking.Done() && s.modal() == nil && !s.editor.Empty() {
 		s.editor.Clear()
 	}
-	s.hint("Ctrl-C again quits", quitTime)
+	s.hint(s.others.Key(command.Leave)+" again quits", quitTime)
 }
 
 // pasteEvent begins or ends a paste.

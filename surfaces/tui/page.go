@@ -143,7 +143,7 @@ func (p *page) foot() string {
 	var keys []string
 	for _, k := range p.v.Keys {
 		if k.Help != "" {
-			keys = append(keys, command.Spell(k.Chord)+" "+k.Help)
+			keys = append(keys, kit.Spell(k.Chord)+" "+k.Help)
 		}
 	}
 	return strings.Join(append(keys, "Esc leaves"), "  ")

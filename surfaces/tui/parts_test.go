@@ -10,6 +10,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"starling/bus/view"
+	"starling/surfaces/tui/command"
 	"starling/surfaces/tui/kit"
 )
 
@@ -145,6 +146,7 @@ func TestStatusLines(t *testing.T) {
 				drawTop(screen, kit.Rect{Y: i, W: width, H: 1}, st, th, g)
 			}
 			for i, w := range works {
+				w.keys = command.DefaultShortcuts()
 				drawBottom(screen, kit.Rect{Y: len(statuses) + i, W: width, H: 1}, "ask", w, now, th, g)
 			}
 			fmt.Fprintf(&out, "%d ascii %v\n%s", width, ascii, screenText(screen))

@@ -9,6 +9,7 @@ import (
 
 	"starling/bus/view"
 	"starling/surfaces"
+	"starling/surfaces/tui/command"
 	"starling/surfaces/tui/kit"
 )
 
@@ -21,6 +22,7 @@ type work struct {
 	hint   string
 	queued int
 	extra  []string // of surfaces of kind status, as NAME: text
+	keys   command.Shortcuts
 }
 
 // part is a piece of a status line. Those of the highest drop go first where there is
@@ -172,17 +174,23 @@ func hintParts(w work) []part {
 	if w.hint != "" {
 		return []part{{w.hint, surfaces.Warn, 0}}
 	}
+	key := func(do command.Global, does string) string {
+		if key := w.keys.Key(do); key != "" {
+			return key + " " + does
+		}
+		return ""
+	}
 	stop := ""
 	if w.on {
-		stop = "Esc stops"
+		stop = key(command.Stop, "stops")
 	}
 	return []part{
 		{stop, surfaces.Dim, 0},
-		{"F6 panels", surfaces.Dim, 4},
+		{key(command.Panels, "panels"), surfaces.Dim, 4},
 		{"/ commands", surfaces.Dim, 1},
 		{"! shell", surfaces.Dim, 3},
 		{"@ files", surfaces.Dim, 2},
-		{"? keys", surfaces.Dim, 5},
+		{key(command.Keys, "keys"), surfaces.Dim, 5},
 	}
 }
 

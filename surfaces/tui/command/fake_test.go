@@ -48,12 +48,15 @@ func (f *fake) do(format string, args ...any) error {
 	return f.err
 }
 
-func (f *fake) Running() bool             { return f.running }
-func (f *fake) Queued() []string          { return f.queued }
-func (f *fake) Panels() []surfaces.Panel  { return f.panels }
-func (f *fake) Theme() string             { return "dark" }
-func (f *fake) Keys() input.Keymap        { return input.DefaultKeys() }
-func (f *fake) Now() time.Time            { return noon }
+func (f *fake) Running() bool            { return f.running }
+func (f *fake) Queued() []string         { return f.queued }
+func (f *fake) Panels() []surfaces.Panel { return f.panels }
+func (f *fake) Theme() string            { return "dark" }
+func (f *fake) Keys() input.Keymap       { return input.DefaultKeys() }
+func (f *fake) Now() time.Time           { return noon }
+
+func (f *fake) Shortcuts() command.Shortcuts { return command.DefaultShortcuts() }
+
 func (f *fake) Status() view.Status       { return f.status }
 func (f *fake) Mode() string              { return f.mode }
 func (f *fake) Commands() []view.Command  { return f.commands }

@@ -82,7 +82,7 @@ func commandPart(b *Body, s Session) {
 }
 
 func keyPart(b *Body, s Session) {
-	for _, g := range KeyGroups(s.Keys()) {
+	for _, g := range KeyGroups(s.Keys(), s.Shortcuts()) {
 		b.title(g.Title)
 		t := table{columns: []column{{}, {}}, wrap: true}
 		for _, k := range g.Keys {

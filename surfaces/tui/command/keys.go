@@ -1,12 +1,14 @@
 package command
 
 import (
-	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"starling/surfaces"
 	"starling/surfaces/tui/input"
+	"starling/surfaces/tui/kit"
 )
 
 // Global is something a key does wherever the keys are, but in a question.
@@ -17,61 +19,129 @@ const (
 	Stop       Global = "stop"         // the run; in a panel, back to the prompt
 	Leave      Global = "leave"        // twice: leave the session
 	Panels     Global = "panels"       // the keys go to the next panel, then back
+	PanelsBack Global = "panels-back"  // the other way round
 	NextModeOf Global = "mode"         // the next permission mode
 	Thoughts   Global = "thoughts"     // fold and unfold thoughts
 	Outputs    Global = "outputs"      // fold and unfold output of tools
 	PageUp     Global = "page-up"      // of the conversation
 	PageDown   Global = "page-down"    // of the conversation
+	LineUp     Global = "line-up"      // of the conversation
+	LineDown   Global = "line-down"    // of the conversation
+	Beginning  Global = "beginning"    // of the conversation
 	Follow     Global = "conversation" // its end
 	Suspend    Global = "suspend"
 	Repaint    Global = "repaint"
-	Keys       Global = "keys" // the page with the keys; only on an empty prompt
+	Keys       Global = "keys" // the page with the keys
 )
 
-// Shortcut is one row of the key table.
-type Shortcut struct {
-	Chord string // as kit.Chord spells it
-	Do    Global
-	Help  string
+// globals are in the order of the page with the keys.
+var globals = []struct {
+	do     Global
+	chords []string
+	help   string
+}{
+	{Stop, []string{"esc"}, "stop the run; in a panel, back to the prompt"},
+	{Leave, []string{"ctrl+c"}, "clear the prompt; twice, leave"},
+	{Panels, []string{"f6"}, "go to the next panel, then back to the prompt"},
+	{PanelsBack, []string{"shift+f6"}, "the same, the other way round"},
+	{NextModeOf, []string{"backtab"}, "the next permission mode"},
+	{Thoughts, []string{"ctrl+t"}, "show or fold what the model thinks"},
+	{Outputs, []string{"alt+o"}, "show or fold what tools print"},
+	{PageUp, []string{"pageup"}, "read back"},
+	{PageDown, []string{"pagedown"}, "read on"},
+	{LineUp, []string{"shift+up", "alt+up"}, "a line back"},
+	{LineDown, []string{"shift+down", "alt+down"}, "a line on"},
+	{Beginning, []string{"ctrl+home", "home"}, "the beginning of the conversation, while the prompt is empty"},
+	{Follow, []string{"end", "ctrl+end"}, "follow what comes, while the prompt is empty"},
+	{Repaint, []string{"ctrl+l"}, "draw the screen anew"},
+	{Suspend, []string{"ctrl+z"}, "back to the shell; fg comes back"},
+	{Keys, []string{"?", "f1"}, "this page; a character alone does it while the prompt is empty"},
 }
 
-// Shortcuts are the keys that are not the editor's. The hints of the screen and the
-// page of ? come from here.
-func Shortcuts() []Shortcut {
-	return []Shortcut{
-		{"esc", Stop, "stop the run; in a panel, back to the prompt"},
-		{"ctrl+c", Leave, "clear the prompt; twice, leave"},
-		{"f6", Panels, "go to the next panel, then back to the prompt"},
-		{"backtab", NextModeOf, "the next permission mode"},
-		{"ctrl+t", Thoughts, "show or fold what the model thinks"},
-		{"alt+o", Outputs, "show or fold what tools print"},
-		{"pageup", PageUp, "read back"},
-		{"pagedown", PageDown, "read on"},
-		{"end", Follow, "follow what comes, while the prompt is empty"},
-		{"ctrl+l", Repaint, "draw the screen anew"},
-		{"ctrl+z", Suspend, "back to the shell; fg comes back"},
-		{"?", Keys, "this page, while the prompt is empty; F1 always"},
-	}
-}
+// Shortcuts are the keys that are not the editor's, chord to action; chords are
+// spelled as kit.Chord does. Those that are the editor's too are its while something
+// is written.
+type Shortcuts map[string]Global
 
-// GlobalOf returns what a chord does; "" for a key that is none of these.
-func GlobalOf(chord string) Global {
-	for _, s := range Shortcuts() {
-		if s.Chord == chord {
-			return s.Do
+// DefaultShortcuts returns those a session begins with.
+func DefaultShortcuts() Shortcuts {
+	out := Shortcuts{}
+	for _, g := range globals {
+		for _, chord := range g.chords {
+			out[chord] = g.do
 		}
 	}
-	return ""
+	return out
 }
 
-// ChordOf returns the key of a global action as people write it.
-func ChordOf(do Global) string {
-	for _, s := range Shortcuts() {
-		if s.Do == do {
-			return Spell(s.Chord)
+// Key is how a hint names the key of an action; "" where it has none.
+func (s Shortcuts) Key(do Global) string { return kit.KeyOf(s, do) }
+
+// Globals lists the global actions.
+func Globals() []Global {
+	var all []Global
+	for _, g := range globals {
+		all = append(all, g.do)
+	}
+	return all
+}
+
+// ActionNames lists what a key can be bound to.
+func ActionNames() []string {
+	var all []string
+	for _, do := range Globals() {
+		all = append(all, string(do))
+	}
+	for _, a := range input.Actions() {
+		all = append(all, string(a))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// CheckKey reads one binding of a person and returns the chord as kit.Chord spells
+// it. The action "" takes the key away.
+func CheckKey(key, action string) (chord string, err error) {
+	if chord, err = kit.ParseChord(key); err != nil {
+		return "", err
+	}
+	switch {
+	case chord == "esc" || chord == "ctrl+c":
+		return "", fmt.Errorf("%q: %s stops and leaves, whatever else is bound; take another key", key, kit.Spell(chord))
+	case len([]rune(chord)) == 1 && action != string(Keys) && (action != "" || chord != "?"), chord == "space":
+		return "", fmt.Errorf("%q alone is text; put ctrl+ or alt+ before it, as in \"alt+%s\"", key, chord)
+	case action == "" || slices.Contains(ActionNames(), action):
+		return chord, nil
+	}
+	if meant := surfaces.Nearest(action, ActionNames()); meant != "" {
+		return "", fmt.Errorf("there is no action %q; did you mean %q?", action, meant)
+	}
+	return "", fmt.Errorf("there is no action %q; it is one of %s", action, strings.Join(ActionNames(), ", "))
+}
+
+// Bind returns the keys of a session with those of a person over the usual ones, key
+// to action. A key has one action: one that is bound anew loses its others.
+func Bind(own map[string]string) (input.Keymap, Shortcuts, error) {
+	keys, others := input.DefaultKeys(), DefaultShortcuts()
+	for _, key := range slices.Sorted(maps.Keys(own)) {
+		chord, err := CheckKey(key, own[key])
+		if err != nil {
+			return nil, nil, err
+		}
+		delete(keys, chord)
+		delete(others, chord)
+		switch action := own[key]; {
+		case action == "":
+		case slices.Contains(Globals(), Global(action)):
+			others[chord] = Global(action)
+		default:
+			keys[chord] = input.Action(action)
 		}
 	}
-	return ""
+	if keys.Key(input.Send) == "" {
+		return nil, nil, fmt.Errorf("no key is left that sends; give one the action %q", input.Send)
+	}
+	return keys, others, nil
 }
 
 // KeyGroup is a section of the page with the keys.
@@ -83,98 +153,44 @@ type KeyGroup struct {
 // KeyHelp is one line of it.
 type KeyHelp struct{ Keys, Help string }
 
-// KeyGroups is the page with the keys, for the keys the editor has.
-func KeyGroups(m input.Keymap) []KeyGroup {
+// KeyGroups is the page with the keys, for the keys the session has.
+func KeyGroups(m input.Keymap, others Shortcuts) []KeyGroup {
 	session := KeyGroup{Title: "Session"}
-	for _, s := range Shortcuts() {
-		session.Keys = append(session.Keys, KeyHelp{Spell(s.Chord), s.Help})
+	for _, g := range globals {
+		if keys := listed(others, g.do); keys != "" {
+			session.Keys = append(session.Keys, KeyHelp{keys, g.help})
+		}
 	}
 	editor := KeyGroup{Title: "Prompt"}
 	for _, a := range input.Actions() {
-		if chords := chordsOf(m, a); chords != "" {
-			editor.Keys = append(editor.Keys, KeyHelp{chords, editorHelp[a]})
+		if keys := listed(m, a); keys != "" {
+			editor.Keys = append(editor.Keys, KeyHelp{keys, editorHelp[a]})
 		}
 	}
-	queue := KeyGroup{Title: "Lines that wait", Keys: []KeyHelp{
-		{"Up", "in the first line of the prompt: mark the last one that waits"},
-		{"Enter", "take it back into the prompt"},
-		{"Alt-Enter", "send it into the run that goes on"},
-		{"Del", "drop it"},
-	}}
+	queue := KeyGroup{Title: "Lines that wait"}
+	if up := m.Key(input.Up); up != "" {
+		queue.Keys = append(queue.Keys, KeyHelp{up, "in the first line of the prompt: mark the last one that waits"})
+	}
+	queue.Keys = append(queue.Keys,
+		KeyHelp{"Enter", "take it back into the prompt"},
+		KeyHelp{"Alt-Enter", "send it into the run that goes on"},
+		KeyHelp{"Del", "drop it"},
+	)
 	return []KeyGroup{session, editor, queue}
 }
 
 // shownChords is how many keys of one action are listed.
 const shownChords = 3
 
-// chordsOf lists the keys of an action, simple ones first.
-func chordsOf(m input.Keymap, a input.Action) string {
-	var chords []string
-	for _, chord := range slices.Sorted(maps.Keys(m)) {
-		if m[chord] == a {
-			chords = append(chords, chord)
-		}
-	}
-	slices.SortStableFunc(chords, func(x, y string) int { return cmp.Compare(weight(x), weight(y)) })
+// listed are the keys of an action, simple ones first.
+func listed[A comparable](table map[string]A, action A) string {
 	var names []string
-	for _, chord := range chords {
-		if name := Spell(chord); len(names) < shownChords && !slices.Contains(names, name) {
+	for _, chord := range kit.ChordsOf(table, action) {
+		if name := kit.Spell(chord); len(names) < shownChords && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// weight orders chords: the fewer keys the sooner, then those more keyboards have.
-func weight(chord string) int {
-	if chord == "ctrl+alt+m" {
-		return 99 // another shape of Alt-Enter
-	}
-	n := 0
-	for _, mod := range []struct {
-		name string
-		cost int
-	}{{"shift+", 2}, {"alt+", 3}, {"ctrl+", 4}} {
-		if strings.Contains(chord, mod.name) {
-			n += mod.cost
-		}
-	}
-	return n
-}
-
-// Spell writes a chord as people do: "ctrl+j" is Ctrl-J.
-func Spell(chord string) string {
-	parts := strings.Split(chord, "+")
-	if strings.HasSuffix(chord, "++") {
-		parts = append(strings.Split(strings.TrimSuffix(chord, "++"), "+"), "+")
-	}
-	if chord == "+" {
-		return chord
-	}
-	for i, p := range parts {
-		parts[i] = spelled(p, len(parts) > 1)
-	}
-	return strings.Join(parts, "-")
-}
-
-func spelled(key string, modified bool) string {
-	switch key {
-	case "backtab":
-		return "Shift-Tab"
-	case "pageup":
-		return "PgUp"
-	case "pagedown":
-		return "PgDn"
-	case "delete":
-		return "Del"
-	}
-	if len(key) == 1 && !modified {
-		return key
-	}
-	if len(key) == 1 && key != strings.ToLower(key) {
-		return "Shift-" + key
-	}
-	return strings.ToUpper(key[:1]) + key[1:]
 }
 
 // editorHelp says what the editor's actions do.

@@ -23,6 +23,8 @@ type Session interface {
 	Theme() string
 	// Keys are those of the editor.
 	Keys() input.Keymap
+	// Shortcuts are the other ones.
+	Shortcuts() Shortcuts
 	// Now is the time, for ages.
 	Now() time.Time
 }

@@ -7,6 +7,7 @@ import (
 
 	"starling/bus/chat"
 	"starling/surfaces"
+	"starling/surfaces/tui/input"
 )
 
 func quit(context.Context, Session, string) Reply { return Reply{Do: Quit} }
@@ -146,7 +147,9 @@ func queue(_ context.Context, s Session, args string) Reply {
 		t.row("", fmt.Sprint(i+1), text)
 	}
 	b.add(t)
-	b.dim("Up in the prompt marks one: Enter edits it, Alt-Enter sends it into the run, Del drops it.")
+	if up := s.Keys().Key(input.Up); up != "" {
+		b.dim(up + " in the prompt marks one: Enter edits it, Alt-Enter sends it into the run, Del drops it.")
+	}
 	return Reply{Body: b}
 }
 

@@ -17,7 +17,7 @@ func newSession(ctx context.Context, s Session, _ string) Reply { return switchT
 // switchTo goes on with a session; "" is a new one.
 func switchTo(ctx context.Context, s Session, id string) Reply {
 	if s.Running() {
-		return failed("a run goes on: stop it with %s first", ChordOf(Stop))
+		return failed("a run goes on: stop it with %s first", s.Shortcuts().Key(Stop))
 	}
 	if err := s.Switch(ctx, id); err != nil {
 		return failure(err)

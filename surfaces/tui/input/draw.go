@@ -255,7 +255,7 @@ func (e *Editor) DrawPopup(s tcell.Screen) {
 		}
 		switch {
 		case c.kind == Files && c.top+i == c.mark && r.W >= 50:
-			tail = "Enter cites " + g.Dot + " Ctrl-O attaches"
+			tail = e.citing(g)
 		case i == r.H-1 && c.top+r.H < len(c.shown):
 			tail = strings.TrimSpace(tail + "  " + strconv.Itoa(len(c.shown)-c.top-r.H) + " more")
 		}
@@ -273,6 +273,18 @@ func (e *Editor) DrawPopup(s tcell.Screen) {
 			kit.Put(s, from, r.Y+i, to-from, kit.Clip(one.Help, to-from, g.Ellipsis), style(surfaces.Dim))
 		}
 	}
+}
+
+// citing says what can be done with a file of the list.
+func (e *Editor) citing(g *kit.Signs) string {
+	var does []string
+	if key := e.o.Keys.Key(Send); key != "" {
+		does = append(does, key+" cites")
+	}
+	if key := e.o.Keys.Key(Attach); key != "" {
+		does = append(does, key+" attaches")
+	}
+	return strings.Join(does, " "+g.Dot+" ")
 }
 
 // Mouse puts the caret where the mouse was pressed, marks a queued line, or takes a

@@ -308,17 +308,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-func TestBind(t *testing.T) {
-	keys, err := DefaultKeys().Bind(map[string]string{"ctrl+s": "send", "enter": "newline", "ctrl+w": ""})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if keys["ctrl+s"] != Send || keys["enter"] != Newline || keys["ctrl+w"] != "" {
-		t.Error(keys)
-	}
-	if _, err := DefaultKeys().Bind(map[string]string{"x": "fly"}); err == nil || !strings.Contains(err.Error(), "newline") {
-		t.Errorf("error %v", err)
-	}
+func TestDefaultKeys(t *testing.T) {
 	for chord, action := range DefaultKeys() {
 		if chord == "ctrl+z" || chord == "ctrl+c" || chord == "esc" || chord == "f6" {
 			t.Errorf("%s is the program's, not for %s", chord, action)

@@ -19,8 +19,8 @@ type field struct {
 	of     int // version of the text that lay is of
 }
 
-func newField(text string, single bool) *field {
-	f := &field{b: newBuffer(), keys: defaultKeys, single: single, width: 40}
+func newField(text string, single bool, keys Keymap) *field {
+	f := &field{b: newBuffer(), keys: keys, single: single, width: 40}
 	f.b.set(f.piece(text))
 	return f
 }
@@ -53,6 +53,11 @@ func (f *field) key(ev *tcell.EventKey) bool {
 	default:
 		return f.b.act(a, f.layout)
 	}
+}
+
+// sends tells whether a chord says that the text is ready.
+func (f *field) sends(c string) bool {
+	return f.keys[c] == Send || f.single && c == "enter"
 }
 
 func (f *field) paste(text string) {

@@ -1,10 +1,7 @@
 package input
 
 import (
-	"fmt"
 	"maps"
-	"slices"
-	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -76,38 +73,11 @@ func Actions() []Action {
 	}
 }
 
-// Bind returns the keys with others over them, chord to action; "" takes a chord
-// away. The error names an unknown action and lists those there are.
-func (m Keymap) Bind(own map[string]string) (Keymap, error) {
-	out := maps.Clone(m)
-	for _, chord := range slices.Sorted(maps.Keys(own)) {
-		action := Action(own[chord])
-		switch {
-		case action == "":
-			delete(out, chord)
-		case slices.Contains(Actions(), action):
-			out[chord] = action
-		default:
-			var all []string
-			for _, a := range Actions() {
-				all = append(all, string(a))
-			}
-			return nil, fmt.Errorf("key %q: there is no action %q; take one of %s", chord, action, strings.Join(all, ", "))
-		}
-	}
-	return out, nil
-}
+// Key is how a hint names the key of an action; "" where it has none.
+func (m Keymap) Key(a Action) string { return kit.KeyOf(m, a) }
 
-// chord is kit.Chord with the two control characters that have no letter here.
-func chord(ev *tcell.EventKey) string {
-	switch ev.Key() {
-	case tcell.KeyCtrlUnderscore, tcell.KeyUS:
-		return "ctrl+_"
-	case tcell.KeyLF:
-		return "ctrl+j"
-	}
-	return kit.Chord(ev)
-}
+// chord of a key.
+func chord(ev *tcell.EventKey) string { return kit.Chord(ev) }
 
 // letter returns the character a key types; 0 for a key that types none. Alt and
 // Ctrl together is how some keyboards write characters such as @.

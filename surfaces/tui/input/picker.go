@@ -2,7 +2,6 @@ package input
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -61,7 +60,7 @@ type Picker struct {
 
 // NewPicker opens one.
 func NewPicker(o PickerOptions) *Picker {
-	p := &Picker{modal: newModal(o.Host), o: o, filter: newField("", true), mark: o.Mark}
+	p := &Picker{modal: newModal(o.Host), o: o, filter: newField("", true, defaultKeys), mark: o.Mark}
 	p.SetItems(o.Items)
 	return p
 }
@@ -107,7 +106,7 @@ func (p *Picker) Key(ev *tcell.EventKey) bool {
 	switch c {
 	case "esc":
 		if p.filter.text() != "" {
-			p.filter = newField("", true)
+			p.filter = newField("", true, defaultKeys)
 			p.narrow()
 			return true
 		}
@@ -228,7 +227,7 @@ func (p *Picker) Draw(s tcell.Screen) {
 		kit.Fill(s, kit.Rect{X: r.X, Y: y, W: r.W, H: 1}, g.Across, t.Border)
 		p.detail.draw(s, kit.Rect{X: r.X, Y: y + 1, W: r.W, H: rows}, t)
 		if place := p.detail.place(g); place != "" {
-			kit.Put(s, r.X+1, y, r.W-2, " "+place+" "+g.Dot+" Alt-Up Alt-Down ", t.Style(surfaces.Dim))
+			kit.Put(s, r.X+1, y, r.W-2, " "+place+" "+g.Dot+" "+kit.Spell("alt+up")+" "+kit.Spell("alt+down")+" ", t.Style(surfaces.Dim))
 		}
 		y += rows + 1
 	}
@@ -282,20 +281,9 @@ func (p *Picker) drawList(s tcell.Screen, r kit.Rect) {
 func (p *Picker) keys() []choice {
 	var out []choice
 	for _, a := range p.o.Actions {
-		out = append(out, choice{chordName(a.Key), a.Label})
+		out = append(out, choice{kit.Spell(a.Key), a.Label})
 	}
 	return append(out, choice{"Esc", "close"})
-}
-
-// chordName spells a chord for people: ctrl+d is Ctrl-D.
-func chordName(c string) string {
-	parts := strings.Split(c, "+")
-	for i, p := range parts {
-		if p != "" {
-			parts[i] = strings.ToUpper(p[:1]) + p[1:]
-		}
-	}
-	return strings.Join(parts, "-")
 }
 
 var (

@@ -44,6 +44,7 @@ type question struct {
 	answer func(view.Answer)
 	check  func(tool string, arguments json.RawMessage, result func(error))
 
+	keys    Keymap
 	stage   stage
 	mark    int // of the options of the question tool
 	body    body
@@ -58,8 +59,11 @@ type question struct {
 	after  func(d time.Duration, f func())
 }
 
-func newQuestion(host kit.Host, q *event.QuestionEvent) *question {
-	d := &question{modal: newModal(host), q: q}
+func newQuestion(host kit.Host, q *event.QuestionEvent, keys Keymap) *question {
+	if keys == nil {
+		keys = defaultKeys
+	}
+	d := &question{modal: newModal(host), q: q, keys: keys}
 	d.asked = d.now()
 	d.after = func(wait time.Duration, f func()) { host.Go(func() { time.Sleep(wait) }, f) }
 	if q.Kind == "question" && len(q.Options) == 0 {
@@ -87,12 +91,12 @@ func (d *question) choices() []choice {
 	case reasoning:
 		return []choice{{"Enter", "says no"}, {"Esc", "back"}}
 	case editing:
-		return []choice{{"Enter", "runs it"}, {"Ctrl-J", "line"}, {"Esc", "back"}}
+		return d.written("has it judged anew", "back")
 	case writing:
 		if len(d.q.Options) == 0 {
-			return []choice{{"Enter", "answers"}, {"Ctrl-J", "line"}, {"Esc", "no answer"}}
+			return d.written("answers", "no answer")
 		}
-		return []choice{{"Enter", "answers"}, {"Ctrl-J", "line"}, {"Esc", "back"}}
+		return d.written("answers", "back")
 	}
 	if d.q.Kind == "question" {
 		return []choice{{"1-" + strconv.Itoa(min(len(d.q.Options), 9)), "choose"}, {"t", "own words"}, {"Esc", "no answer"}}
@@ -113,16 +117,25 @@ func (d *question) choices() []choice {
 	return out
 }
 
+// written is what can be done with a text of several lines.
+func (d *question) written(sends, leaves string) []choice {
+	out := []choice{{d.keys.Key(Send), sends}}
+	if key := d.keys.Key(Newline); key != "" {
+		out = append(out, choice{key, "line"})
+	}
+	return append(out, choice{"Esc", leaves})
+}
+
 func (d *question) begin(s stage) {
 	d.stage, d.problem, d.width, d.body.top = s, "", 0, 0
 	d.gen++
 	switch s {
 	case reasoning:
-		d.field = newField("", true)
+		d.field = newField("", true, d.keys)
 	case writing:
-		d.field = newField("", false)
+		d.field = newField("", false, d.keys)
 	case editing:
-		d.field = newField(indented(d.q.Arguments), false)
+		d.field = newField(indented(d.q.Arguments), false, d.keys)
 	default:
 		d.field = nil
 	}
@@ -276,7 +289,7 @@ func (d *question) fieldKey(ev *tcell.EventKey, c string) {
 		d.finish(view.Answer{})
 	case c == "esc":
 		d.begin(choosing)
-	case c == "enter":
+	case d.field.sends(c):
 		d.sendField()
 	case d.field.key(ev):
 		d.problem = ""

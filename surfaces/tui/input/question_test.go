@@ -26,7 +26,7 @@ func permission() *event.QuestionEvent {
 
 func questionOn(t testing.TB, h *host, q *event.QuestionEvent) *question {
 	t.Helper()
-	d := newQuestion(h, q)
+	d := newQuestion(h, q, nil)
 	d.now, d.when, d.after, d.asked = h.now, h.when, h.after, h.clock
 	return d
 }

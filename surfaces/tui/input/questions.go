@@ -21,6 +21,9 @@ type QuestionsOptions struct {
 	// Check holds edited arguments against the schema of a tool. It may wait: it is
 	// called beside the event loop. nil takes any JSON.
 	Check func(tool string, arguments json.RawMessage) error
+	// Keys are those of the editor, for what is written in an answer; nil for
+	// DefaultKeys.
+	Keys Keymap
 }
 
 // Questions are those a person must answer, one after another. It is a kit.Modal that
@@ -38,7 +41,7 @@ func NewQuestions(o QuestionsOptions) *Questions { return &Questions{Box: tview.
 
 // Ask puts a question behind those that wait.
 func (s *Questions) Ask(q *event.QuestionEvent) {
-	d := newQuestion(s.o.Host, q)
+	d := newQuestion(s.o.Host, q, s.o.Keys)
 	d.answer = func(a view.Answer) {
 		s.drop(d)
 		s.o.Answer(q.ID, a)

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -29,9 +30,13 @@ func Code(ev *tcell.EventKey) (code string, mods []string) {
 			mask &^= tcell.ModCtrl // Alt-Enter of old terminals: Escape, then Ctrl-M
 		}
 	case key >= tcell.KeyF1 && key <= tcell.KeyF12:
-		code = "f" + itoa(int(key-tcell.KeyF1)+1)
+		code = "f" + strconv.Itoa(int(key-tcell.KeyF1)+1)
 	case key >= tcell.KeyCtrlA && key <= tcell.KeyCtrlZ:
 		code, mask = string(rune('a'+int(key-tcell.KeyCtrlA))), mask|tcell.ModCtrl
+	case key == tcell.KeyLF: // the byte of Ctrl-J
+		code, mask = "j", mask|tcell.ModCtrl
+	case key == tcell.KeyCtrlUnderscore, key == tcell.KeyUS:
+		code, mask = "_", mask|tcell.ModCtrl
 	case key == tcell.KeyCtrlSpace:
 		code, mask = "space", mask|tcell.ModCtrl
 	}
@@ -64,11 +69,4 @@ var names = map[tcell.Key]string{
 	tcell.KeyUp: "up", tcell.KeyDown: "down", tcell.KeyLeft: "left", tcell.KeyRight: "right",
 	tcell.KeyPgUp: "pageup", tcell.KeyPgDn: "pagedown", tcell.KeyHome: "home", tcell.KeyEnd: "end",
 	tcell.KeyDelete: "delete", tcell.KeyInsert: "insert",
-}
-
-func itoa(n int) string {
-	if n > 9 {
-		return string(rune('0'+n/10)) + string(rune('0'+n%10))
-	}
-	return string(rune('0' + n))
 }
