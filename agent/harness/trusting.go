@@ -36,6 +36,10 @@ func OpenWorkspace(o Options) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	w := &Workspace{source: src, store: store, units: units, words: map[string][]string{}}
+	if len(units) == 0 {
+		return w, nil // a session reads the rest a moment later
+	}
 	found, err := discover.Find(src.find(nil))
 	if err != nil {
 		return nil, err
@@ -44,7 +48,6 @@ func OpenWorkspace(o Options) (*Workspace, error) {
 	for i := range units {
 		units[i].verdict = src.verdict(units[i], digest)
 	}
-	w := &Workspace{source: src, store: store, units: units, words: map[string][]string{}}
 	for _, f := range found.Files {
 		if pl := src.load(files, f); pl.prog != nil {
 			w.words[f.Name] = append(w.words[f.Name], pl.words().Strings()...)

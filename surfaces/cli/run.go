@@ -152,6 +152,9 @@ func strayOption(c *ucli.Context) string {
 // namedPlugins checks that every --plugin names a plugin: a guard that a script
 // asks for by a wrong name must not be missing in silence.
 func namedPlugins(o harness.Options) error {
+	if len(o.Plugins) == 0 {
+		return nil
+	}
 	for _, path := range o.Plugins {
 		if strings.TrimSpace(path) == "" {
 			return usage("--plugin needs the path of a .star file or of a folder with a main.star")
