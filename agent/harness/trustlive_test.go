@@ -157,8 +157,9 @@ def apply(ctx):
 
 // A file that changed while a run is alive asks, whoever's it is; the run goes on.
 func TestTrustLiveInARun(t *testing.T) {
+	// In one step: half of it would be a version of its own.
 	write := func(text string) string {
-		return `call("bash", command = "cat > ` + "PLUGIN" + ` <<'X'\n` + strings.NewReplacer("\n", "\\n", `"`, `\"`).Replace(command(text)) + `X\n")`
+		return `call("bash", command = "cat > PLUGIN~ <<'X'\n` + strings.NewReplacer("\n", "\\n", `"`, `\"`).Replace(command(text)) + `X\nmv PLUGIN~ PLUGIN")`
 	}
 	for name, c := range map[string]struct {
 		answers []string
