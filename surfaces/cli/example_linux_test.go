@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/vt"
 	"golang.org/x/sys/unix"
@@ -18,6 +19,8 @@ import (
 type window struct {
 	*lab
 	keys *os.File
+	over chan struct{} // closed at the end of the session
+	err  error         // how it ended, after over
 
 	mu  sync.Mutex
 	emu *vt.Emulator
@@ -27,7 +30,7 @@ type window struct {
 func (l *lab) open(columns, rows int, args ...string) *window {
 	l.t.Helper()
 	keys, terminal := openTerminal(l.t)
-	w := &window{lab: l, keys: keys, emu: vt.NewEmulator(columns, rows)}
+	w := &window{lab: l, keys: keys, over: make(chan struct{}), emu: vt.NewEmulator(columns, rows)}
 	w.size(columns, rows)
 	cmd := exec.Command("starling", args...)
 	cmd.Dir, cmd.Env = l.ws, append([]string{"TERM=xterm-256color", "LANG=C.UTF-8"}, l.env...)
@@ -36,6 +39,10 @@ func (l *lab) open(columns, rows int, args ...string) *window {
 	if err := cmd.Start(); err != nil {
 		l.t.Fatal(err)
 	}
+	go func() {
+		w.err = cmd.Wait()
+		close(w.over)
+	}()
 	var copying sync.WaitGroup
 	copying.Go(func() { // what is drawn goes to the emulator
 		buf := make([]byte, 32<<10)
@@ -61,7 +68,7 @@ func (l *lab) open(columns, rows int, args ...string) *window {
 	})
 	l.t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
+		<-w.over
 		_ = keys.Close()
 		_ = terminal.Close()
 		// Its own Close races with a Read that waits; the pipe alone ends the loop.
@@ -107,6 +114,19 @@ func (w *window) press(keys string) {
 	w.t.Helper()
 	if _, err := w.keys.WriteString(keys); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// leaves waits for an end of the session that is no failure.
+func (w *window) leaves() {
+	w.t.Helper()
+	select {
+	case <-w.over:
+		if w.err != nil {
+			w.t.Errorf("%v\n%s", w.err, w.screen())
+		}
+	case <-time.After(time.Minute):
+		w.t.Fatalf("it goes on\n%s", w.screen())
 	}
 }
 

@@ -1,56 +1,47 @@
 package cli_test
 
 import (
-	"errors"
-	"io"
-	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 func init() {
 	onScreen = func(l *lab, term, prompt, answer string) {
 		l.t.Helper()
-		keys, terminal := openTerminal(l.t)
-		if err := unix.IoctlSetWinsize(int(keys.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
-			l.t.Fatal(err)
-		}
-		var shown output
-		c := exec.Command("starling")
-		c.Dir, c.Env = l.ws, append([]string{"TERM=" + term, "LANG=C.UTF-8"}, l.env...)
-		c.Stdin, c.Stdout, c.Stderr = terminal, terminal, terminal
-		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-		if err := c.Start(); err != nil {
-			l.t.Fatal(err)
-		}
-		go func() { _, _ = io.Copy(&shown, keys) }() // until the terminal is closed
-		over := make(chan error, 1)
-		go func() { over <- c.Wait() }()
-		l.t.Cleanup(func() { _ = c.Process.Kill() })
-		type step struct{ sees, keys string }
-		steps := []step{{"what is to be done?", "\x1b[200~" + prompt + "\x1b[201~\r"}, {answer, "\x03"}, {"again", "\x03"}}
 		if term == "dumb" {
-			steps = []step{{"/help", prompt + "\n"}, {answer, "/quit\n"}}
-		}
-		for _, s := range steps {
-			l.eventually(s.sees, func() bool { return strings.Contains(shown.String(), s.sees) })
-			if _, err := keys.WriteString(s.keys); err != nil {
-				l.t.Fatal(err)
+			s := l.sit()
+			s.shows("/help")
+			s.typed(prompt + "\n")
+			s.shows(answer)
+			s.shows("ready")
+			s.typed("/quit\n")
+			if e := s.ends(); e.code != 0 {
+				l.t.Errorf("%v\n%s", e, s.shown.String())
 			}
+			return
 		}
-		select {
-		case err := <-over:
-			var exit *exec.ExitError
-			if errors.As(err, &exit) || err != nil {
-				l.t.Errorf("%s: %v\n%s", term, err, shown.String())
+		// The model answers once the run is seen, so that its end can be told from the
+		// time before it.
+		runs := make(chan struct{})
+		l.mu.Lock()
+		model := l.answer
+		l.answer = func(w *reply, n int, body string) {
+			select {
+			case <-runs:
+			case <-w.r.Context().Done():
 			}
-		case <-time.After(time.Minute):
-			l.t.Fatalf("%s: it goes on\n%s", term, shown.String())
+			model(w, n, body)
 		}
+		l.mu.Unlock()
+		w := l.open(80, 24)
+		w.sees("what is to be done?")
+		w.press("\x1b[200~" + prompt + "\x1b[201~\r")
+		w.sees("Esc stops")
+		close(runs)
+		w.sees(answer)
+		w.eventually("the end of the run", func() bool { return !strings.Contains(w.screen(), "Esc stops") })
+		w.press("\x03\x03")
+		w.leaves()
 	}
 }
 

@@ -66,6 +66,17 @@ func (s *seat) shows(text string) {
 	})
 }
 
+// ends waits for the end of the session.
+func (s *seat) ends() ended {
+	s.l.t.Helper()
+	select {
+	case <-s.over:
+	case <-time.After(time.Minute):
+		s.l.t.Fatalf("it goes on\n%s", s.shown.String())
+	}
+	return s.wait()
+}
+
 const leaving = `uses = ["fs.write"]
 def apply(ctx):
     effect(lambda: None, lambda: fs.write("left.txt", "taken down"))
@@ -93,18 +104,13 @@ func TestSessionEnds(t *testing.T) {
 			s.shows("/help")
 			s.typed("a question\n")
 			s.shows("the answer")
-			l.eventually("the session file", func() bool {
-				said, err := os.ReadFile(l.sessionFile())
-				return err == nil && strings.Contains(string(said), "the answer")
-			})
+			s.shows("ready") // else the interrupt would stop the run alone
 			c.leave(s)
-			select {
-			case <-s.over:
-			case <-time.After(time.Minute):
-				t.Fatalf("it goes on\n%s", s.shown.String())
-			}
-			if e := s.wait(); e.code != c.code {
+			if e := s.ends(); e.code != c.code {
 				t.Errorf("%v\n%s", e, s.shown.String())
+			}
+			if said := l.read("home/" + strings.TrimPrefix(l.sessionFile(), l.home+"/")); !strings.Contains(said, "the answer") {
+				t.Errorf("the session holds %s", said)
 			}
 			if l.read("ws/left.txt") != "taken down" || l.read("ws/end.txt") != "end" {
 				t.Errorf("teardown %q, session end %q", l.read("ws/left.txt"), l.read("ws/end.txt"))
@@ -132,7 +138,7 @@ func TestSessionInterrupt(t *testing.T) {
 	s.typed("second\n")
 	s.shows("the next answer")
 	s.typed("/quit\n")
-	if e := s.wait(); e.code != 0 {
+	if e := s.ends(); e.code != 0 {
 		t.Errorf("%v\n%s", e, s.shown.String())
 	}
 }
@@ -153,7 +159,7 @@ func TestSessionTrust(t *testing.T) {
 	s.typed("/say\n")
 	s.shows("edited")
 	s.typed("/quit\n")
-	if e := s.wait(); e.code != 0 {
+	if e := s.ends(); e.code != 0 {
 		t.Errorf("%v\n%s", e, s.shown.String())
 	}
 }
@@ -179,7 +185,7 @@ func TestSessionCommands(t *testing.T) {
 	s.typed("something else\n")
 	s.shows("answer 3")
 	s.typed("/quit\n")
-	if e := s.wait(); e.code != 0 {
+	if e := s.ends(); e.code != 0 {
 		t.Fatalf("%v\n%s", e, s.shown.String())
 	}
 	sent := l.sent()

@@ -163,7 +163,7 @@ func taskQueue(d *desk) {
 	d.keys("Up", "DC")
 	d.sees("1 queued", "the line that stays")
 	d.gone("the line that goes")
-	d.keys("Escape") // leaves the queued line
+	d.pressed("Escape", "the queued line is left", hasNot("Del drops"))
 	d.pressed("Escape", "the next line runs", has("That line stayed."))
 	d.idle()
 }
@@ -308,7 +308,9 @@ func taskWork(d *desk) {
 func taskBreak(d *desk) {
 	text := d.example("panel.star")
 	d.plugin("panel.star", strings.Replace(text, "def apply(ctx):", "def apply(ctx:", 1))
-	d.sees("panel.star:8", "[x] buy milk") // its line, and what the old version draws
+	d.waits("its line, and what the old version draws", func(screen string) bool {
+		return strings.Contains(joined(screen), "panel.star:8") && strings.Contains(screen, "[x] buy milk")
+	})
 	d.keys("F6")
 	d.sees("┏━ panel/todos")
 	d.keys("Tab")
@@ -330,7 +332,10 @@ func taskPlugins(d *desk) {
 	d.sees("greeter", "panel", "active", "Esc leaves")
 	d.keys("Enter")
 	d.sees("greet", "Esc leaves", "greeter.star")
-	d.pressed("Escape", "the pages are gone", hasNot("Esc leaves"))
+	d.pressed("Escape", "the list again", func(screen string) bool {
+		return strings.Contains(screen, "panel ") && !strings.Contains(screen, "greeter.star")
+	})
+	d.pressed("Escape", "the page is gone", hasNot("Esc leaves"))
 }
 
 func taskNew(d *desk) {
@@ -369,6 +374,16 @@ func taskQuit(d *desk) {
 	if out := d.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}"); strings.TrimSpace(out) != "0 1 0" {
 		d.t.Errorf("alternate screen, cursor and mouse are %s", out)
 	}
+}
+
+// joined is what stands left of the panels as one line: a long path is broken anywhere.
+func joined(screen string) string {
+	var b strings.Builder
+	for line := range strings.Lines(screen) {
+		left, _, _ := strings.Cut(line, "│")
+		b.WriteString(strings.TrimSpace(left))
+	}
+	return b.String()
 }
 
 func top(screen string) string { return strings.Split(screen, "\n")[0] }

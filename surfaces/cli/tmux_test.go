@@ -194,21 +194,13 @@ func (d *desk) gone(text string) string {
 // idle waits for the end of the run.
 func (d *desk) idle() string { d.t.Helper(); return d.gone("Esc stops") }
 
-// pressed sends a key until the screen changes as wanted: a question ignores keys for
-// a moment after it came, and a person presses again.
+// pressed presses a key once and waits for what it does. A question ignores keys for a
+// moment after it came; pressing again instead would reach whatever stands there next.
 func (d *desk) pressed(key, what string, ok func(screen string) bool) string {
 	d.t.Helper()
-	screen := ""
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		d.keys(key)
-		for again := time.Now().Add(400 * time.Millisecond); time.Now().Before(again); time.Sleep(30 * time.Millisecond) {
-			if screen = d.screen(); ok(screen) {
-				return screen
-			}
-		}
-	}
-	d.t.Fatalf("%s, and never: %s; the screen is\n%s", key, what, screen)
-	return ""
+	time.Sleep(500 * time.Millisecond)
+	d.keys(key)
+	return d.waits(key+" and "+what, ok)
 }
 
 func has(text string) func(string) bool {
