@@ -126,14 +126,28 @@ func dotFolder(workspace string) string {
 	return filepath.Join(workspace, ".starling")
 }
 
+// samePath tells whether two paths lead to one folder. Each start asks, most often
+// about a folder that is not there: links are only followed when both are.
 func samePath(a, b string) bool {
-	return a != "" && b != "" && resolve(a) == resolve(b)
+	if a == "" || b == "" {
+		return false
+	}
+	if _, err := os.Stat(a); err != nil {
+		return absolute(a) == absolute(b)
+	}
+	return resolve(a) == resolve(b)
+}
+
+// absolute is path as it is when it cannot be made absolute.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 func resolve(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
+	path = absolute(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}

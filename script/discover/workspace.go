@@ -9,12 +9,8 @@ import (
 // or .git, but never the home folder of the person (where .starling is the home
 // of starling); cwd when there is none.
 func FindWorkspace(cwd, userHome string) string {
-	home := ""
-	if userHome != "" {
-		home = resolve(userHome)
-	}
 	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
-		if resolve(dir) != home && (exists(filepath.Join(dir, ".starling")) || exists(filepath.Join(dir, ".git"))) {
+		if (exists(filepath.Join(dir, ".starling")) || exists(filepath.Join(dir, ".git"))) && !samePath(dir, userHome) {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
