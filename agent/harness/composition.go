@@ -84,7 +84,7 @@ func (s *source) read() (composition, error) {
 	s.left = footprint{}
 	began := time.Now()          // of the files' clock, not of what plugins see
 	files := map[string]plugin{} // by path, so that every pass sees one content
-	units, err := s.units(files)
+	seen, units, err := s.units(files)
 	if err != nil {
 		return composition{}, err
 	}
@@ -104,18 +104,13 @@ func (s *source) read() (composition, error) {
 	o := s.find(func(f discover.File) bool {
 		return verdictOf(trust.PluginUnit(f.Name), s.load(files, f).bundle) == trust.Approved
 	})
-	found, err := discover.Find(o)
-	if err != nil {
-		return composition{}, err
+	if seen == nil {
+		if seen, err = s.look(o, func(name string, b trust.Bundle) bool { return verdictOf(name, b) == trust.Approved }); err != nil {
+			return composition{}, err
+		}
 	}
-	c := composition{digest: digest, units: units}
-	if s.options.NoPlugins {
-		// --plugin files keep their settings.
-		c.settings = discover.ReadSettings(discover.Options{Home: s.options.Home}, nil)
-	} else {
-		c.settings = discover.ReadSettings(o, func(name string, b trust.Bundle) bool { return verdictOf(name, b) == trust.Approved })
-	}
-	joined, faults := c.settings.Join(o, found)
+	c := composition{digest: digest, units: units, settings: seen.settings}
+	joined, faults := c.settings.Join(o, seen.found)
 	c.notices = joined.Notices
 	for _, u := range c.settings.Units {
 		if !u.Applied {
@@ -177,27 +172,48 @@ func (pl *plugin) finish(settings discover.Settings) {
 	}.Digest()
 }
 
-// units lists what of the workspace needs approval, approving nothing.
-func (s *source) units(files map[string]plugin) ([]unit, error) {
-	if s.options.NoPlugins {
-		return nil, nil
-	}
-	o := s.find(nil)
+// looked is what one look at the folders found.
+type looked struct {
+	found    discover.Found
+	settings discover.Settings
+}
+
+// look lists the plugins and reads the settings; approved says which of the
+// workspace's count.
+func (s *source) look(o discover.Options, approved func(unit string, b trust.Bundle) bool) (*looked, error) {
 	found, err := discover.Find(o)
 	if err != nil {
 		return nil, err
 	}
+	if s.options.NoPlugins {
+		// --plugin files keep their settings.
+		o = discover.Options{Home: s.options.Home}
+	}
+	return &looked{found, discover.ReadSettings(o, approved)}, nil
+}
+
+// units lists what of the workspace needs approval, approving nothing. Where there
+// are no such plugins and settings the look is returned too: a second one, with what
+// was approved, would find the same.
+func (s *source) units(files map[string]plugin) (*looked, []unit, error) {
+	if s.options.NoPlugins {
+		return nil, nil, nil
+	}
+	o := s.find(nil)
 	var units []unit
-	settings := discover.ReadSettings(o, func(name string, b trust.Bundle) bool {
+	l, err := s.look(o, func(name string, b trust.Bundle) bool {
 		units = append(units, unit{name: name, bundle: b})
 		return true
 	})
-	for i, u := range settings.Units {
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, u := range l.settings.Units {
 		units[i].path = u.Path
 	}
-	joined, _ := settings.Join(o, found) // faults are told by the pass that counts
+	joined, _ := l.settings.Join(o, l.found) // faults are told by the pass that counts
 	seen := map[string]bool{}
-	for _, list := range [][]discover.File{found.Files, joined.Files} {
+	for _, list := range [][]discover.File{l.found.Files, joined.Files} {
 		for _, f := range list {
 			if f.Origin != discover.Workspace || seen[f.Name+"\x00"+f.Real] {
 				continue
@@ -208,11 +224,14 @@ func (s *source) units(files map[string]plugin) ([]unit, error) {
 			units = append(units, unit{name: trust.PluginUnit(f.Name), path: f.Path, bundle: pl.bundle, plugin: &pl})
 		}
 	}
+	if len(units) > 0 {
+		l = nil
+	}
 	if text, ok := s.textUnit(); ok {
 		units = append(units, text)
 	}
 	sort.SliceStable(units, func(i, j int) bool { return units[i].name < units[j].name })
-	return units, nil
+	return l, units, nil
 }
 
 // digestOf is the fingerprint of everything a workspace brings.

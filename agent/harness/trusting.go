@@ -32,7 +32,7 @@ func OpenWorkspace(o Options) (*Workspace, error) {
 	}
 	src := &source{options: o, store: store}
 	files := map[string]plugin{}
-	units, err := src.units(files)
+	_, units, err := src.units(files)
 	if err != nil {
 		return nil, err
 	}

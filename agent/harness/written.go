@@ -76,6 +76,9 @@ func plainFile(path string) ([]byte, error) {
 
 // workspaceCommands are those a checkout brings; no link leads out of it.
 func workspaceCommands(workspace string) trust.Bundle {
+	if _, err := os.Lstat(filepath.Join(workspace, ".starling")); err != nil {
+		return nil // most often there is none, and each start asks
+	}
 	jail, err := trust.NewJail(workspace)
 	if err != nil {
 		return nil
