@@ -35,20 +35,23 @@ type Folder struct {
 func (f Folder) path(rel string) string { return filepath.Join(f.Dir, rel) }
 
 func (f Folder) isDir(rel string) bool {
-	if f.Files == nil {
-		return false
-	}
-	info, err := f.Files.Stat(rel)
-	return err == nil && info.IsDir()
+	dir, _ := f.look(rel)
+	return dir
 }
 
 // has tells whether something has that name, be it readable or not.
 func (f Folder) has(rel string) bool {
+	_, there := f.look(rel)
+	return there
+}
+
+// look is isDir and has at once.
+func (f Folder) look(rel string) (dir, there bool) {
 	if f.Files == nil {
-		return false
+		return false, false
 	}
-	_, err := f.Files.Stat(rel)
-	return !missing(err)
+	info, err := f.Files.Stat(rel)
+	return err == nil && info.IsDir(), !missing(err)
 }
 
 func missing(err error) bool {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -97,8 +98,13 @@ func (d onDisk) List(path string) ([]fs.DirEntry, error) {
 	return inside(d, func(j *trust.Jail) ([]fs.DirEntry, error) { return j.List(path) })
 }
 
-// Stat describes what path leads to.
+// Stat describes what path leads to. Most of what is asked for is not there: one look
+// at the first part says so.
 func (d onDisk) Stat(path string) (fs.FileInfo, error) {
+	first, _, _ := strings.Cut(filepath.ToSlash(filepath.Clean(path)), "/")
+	if _, err := os.Lstat(filepath.Join(string(d), first)); errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	return inside(d, func(j *trust.Jail) (fs.FileInfo, error) { return j.Stat(path) })
 }
 

@@ -44,8 +44,8 @@ type SkillFolder struct {
 func Skills(folders ...SkillFolder) (list []Skill, notices []string) {
 	taken := map[string]bool{}
 	for _, f := range folders {
-		if !f.isDir(f.Rel) {
-			if f.has(f.Rel) {
+		if dir, there := f.look(f.Rel); !dir {
+			if there {
 				notices = append(notices, fmt.Sprintf("%s holds no skills: it is no folder that can be read", f.path(f.Rel)))
 			}
 			continue
