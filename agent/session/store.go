@@ -1,11 +1,11 @@
 package session
 
 import (
-	"crypto/rand"
-	"errors"
+		"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +26,7 @@ type Store struct {
 	Dir string
 	// Now is the clock, time.Now when nil.
 	Now func() time.Time
-	// Rand makes ids differ, the system's source when nil.
+	// Rand makes ids differ, the runtime's generator when nil.
 	Rand io.Reader
 	// Mask is applied to every string that is written; nil masks nothing.
 	Mask *Masker
@@ -97,7 +97,7 @@ func (st Store) Create(meta Meta) (*Session, error) {
 func (st Store) reserve(s *Session) (File, error) {
 	random := st.Rand
 	if random == nil {
-		random = rand.Reader
+		random = runtimeRand{}
 	}
 	for range createTries {
 		id, err := newID(s.started, random)
@@ -112,6 +112,17 @@ func (st Store) reserve(s *Session) (File, error) {
 		return f, err
 	}
 	return nil, fmt.Errorf("session id: %d of them in %s were taken: the source of random bytes repeats itself", createTries, st.Dir)
+}
+
+// runtimeRand are bytes of the generator that each process seeds anew: an id has to
+// differ, it is no secret.
+type runtimeRand struct{}
+
+func (runtimeRand) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = byte(rand.Uint32())
+	}
+	return len(b), nil
 }
 
 // make makes the file of a session and locks it.
