@@ -38,6 +38,10 @@ type Engine struct {
 	folders  []*trust.Jail // of Options.AddDirs
 	shell    *shell.Engine
 	spill    string // folder for output that does not fit; made when needed
+	// real are workspace and home of the person with links resolved, realHome is that of
+	// starling: a start asks often, and each answer is a look at every part of the path.
+	real     trust.Folders
+	realHome string
 	bash     *bash.Bash
 	todos    dialog.Todos
 	agent    *agent.Agent
@@ -128,6 +132,8 @@ func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, 
 	store := bus.NewStore()
 	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail, folders: folders, source: src, journal: log, spill: spillFolder()}
 	e.live = live{mounted: map[string]*mounted{}, held: map[string]trust.Digest{}, granted: map[string]map[trust.Digest]bool{}, edits: map[string]bool{}, realms: map[string]bool{}}
+	e.real = trust.Folders{Workspace: jail.Dir(), Home: resolved(o.UserHome)}
+	e.realHome = resolved(o.Home)
 	e.tools = tools.New(e.registry.Tools)
 	e.models = newModels(o, agent.NewPurse(agent.Caps{Cost: o.MaxCost}))
 	e.shell = shell.New(shell.Options{
@@ -135,7 +141,7 @@ func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, 
 		Keep: func(name string) bool { return !e.models.isKey(name) },
 	})
 	e.bash = bash.New(bash.Options{
-		Engine: e.shell, Workspace: jail.Dir(), Extra: dirsOf(folders), Home: resolved(o.UserHome), StateHome: resolved(o.Home),
+		Engine: e.shell, Workspace: jail.Dir(), Extra: dirsOf(folders), Home: e.real.Home, StateHome: e.realHome,
 	})
 	e.models.runIn(e.shell)
 	e.announcer = newAnnouncer()
@@ -152,6 +158,7 @@ func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, 
 	e.bus.Gate = e.gate
 	e.binder = bind.New(bind.Host{
 		Bus: e.bus, Name: o.Host, Cwd: o.Cwd, Workspace: o.Workspace, Home: o.Home, UserHome: o.UserHome,
+		Real: e.real, RealHome: e.realHome,
 		Now: o.Now, LookupEnv: o.LookupEnv, IsKey: e.models.isKey, Shell: e.shell, Journal: log, Log: e.logs.line,
 		Models: e.models, Prompt: e.enqueue, Info: e.info(), Record: e.keep,
 		Notify: func(ctx context.Context, from, text string, warn bool) {

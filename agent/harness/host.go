@@ -1,8 +1,8 @@
 package harness
 
 import (
-	"crypto/rand"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,7 +49,7 @@ func (e *Engine) host() compose.Component {
 func (e *Engine) builtin() []spec.Tool {
 	o := e.options
 	files := fs.NewWith(e.jail, fs.Options{
-		Folders: e.folders, Changed: e.fileChanged, Home: resolved(o.UserHome), StateHome: resolved(o.Home), Env: e.shell.Env(),
+		Folders: e.folders, Changed: e.fileChanged, Home: e.real.Home, StateHome: e.realHome, Env: e.shell.Env(),
 	})
 	e.files.tools = files
 	all := append([]spec.Tool{e.watched(e.bash.Tool(), files)}, files.All()...)
@@ -91,9 +91,10 @@ func dirsOf(folders []*trust.Jail) []string {
 	return dirs
 }
 
-// spillFolder is a name nobody can guess, for a folder that is made when needed.
+// spillFolder is a name nobody can guess, for a folder that is made when needed. The
+// generator of the runtime is seeded by the system; crypto/rand would set up one more.
 func spillFolder() string {
-	return filepath.Join(os.TempDir(), "starling-"+rand.Text())
+	return filepath.Join(os.TempDir(), fmt.Sprintf("starling-%016x%016x", rand.Uint64(), rand.Uint64()))
 }
 
 // resolved is path with its links resolved, as far as it exists.

@@ -54,7 +54,7 @@ func newPermissions(e *Engine, o Options) (*permissions, error) {
 	if o.Home != "" {
 		file = filepath.Join(o.Home, "rules.json")
 	}
-	at := trust.Folders{Workspace: e.jail.Dir(), Home: resolved(o.UserHome)}
+	at := e.real
 	rules, err := permit.Load(file, at.Workspace)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func newPermissions(e *Engine, o Options) (*permissions, error) {
 	}
 	p := &permissions{
 		engine: e, port: bus.PortOf(e.bus, event.Permission), rules: rules, paths: o.AllowPaths,
-		at: at, stateHome: resolved(o.Home), mode: mode,
+		at: at, stateHome: e.realHome, mode: mode,
 	}
 	// What a command printed beyond what fits is read as a file of the workspace.
 	p.extra = append(dirsOf(e.folders), e.spill)

@@ -45,8 +45,11 @@ type jails struct {
 func New(h Host) *Binder {
 	b := &Binder{Host: h, locks: script.NewLocks(), guards: newGuards(), room: make(chan struct{}, askTogether), jails: jails{open: map[string]*trust.Jail{}}}
 	b.viewer.Convert = convert
-	b.folders = trust.Folders{Workspace: resolved(h.Workspace), Home: resolved(h.UserHome)}
-	b.realHome = resolved(h.Home)
+	b.folders, b.realHome = h.Real, h.RealHome
+	if b.folders.Workspace == "" {
+		b.folders = trust.Folders{Workspace: resolved(h.Workspace), Home: resolved(h.UserHome)}
+		b.realHome = resolved(h.Home)
+	}
 	b.states = newStates(h.Home, b.folders.Workspace)
 	return b
 }
@@ -84,6 +87,10 @@ type Host struct {
 	Workspace string
 	Home      string // starling's own folder
 	UserHome  string // of the person: what "~/" stands for
+	// Real and RealHome are Workspace, UserHome and Home with links resolved; without
+	// Real.Workspace they are worked out.
+	Real     trust.Folders
+	RealHome string
 	// Notify shows a line to the person; warn marks a fault. It must not block:
 	// the caller may hold the lock of a plugin that listens to notices.
 	Notify func(ctx context.Context, plugin, text string, warn bool)
