@@ -121,6 +121,7 @@ func (b *Bash) Read(arguments json.RawMessage) (command.Reading, error) {
 	}
 	return command.Read(a.Command, command.Setting{
 		Workspace: b.roots[0], Extra: b.roots[1:], Dir: b.judge(a.Command), Home: b.home, StateHome: b.stateHome,
+		Env: b.engine.Env(),
 	}), nil
 }
 

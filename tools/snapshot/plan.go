@@ -240,8 +240,11 @@ func (p *plan) file(path, dir string) error {
 		}
 		return p.walk(path, Work, false)
 	case info.IsDir(), info.Mode().IsRegular() && info.Size() > 0:
+	case info.Mode().IsRegular():
+		p.add(path, Nothing, false, filepath.Dir(path)) // no bytes, but it comes back with what has some
+		return nil
 	default:
-		return nil // nothing in it, or no file
+		return nil
 	}
 	if dir, ok := top(path); ok && p.git != nil {
 		p.request(dir, request{worktree: true, untracked: true, direct: true, names: []string{relative(dir, path)}})

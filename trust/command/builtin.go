@@ -167,7 +167,7 @@ func (c *command) code(v value, who string) { c.codeIn(v, who, c.child()) }
 // child is the state of another process or a later moment.
 func (c *command) child() *state {
 	st := c.st.copy()
-	st.vars, st.funcs, st.strict = map[string]string{}, map[string]bool{}, false
+	st.vars, st.each, st.funcs, st.strict = map[string]string{}, nil, map[string]bool{}, false
 	return st
 }
 
@@ -176,14 +176,15 @@ func (c *command) codeIn(v value, who string, st *state) {
 		c.r.unread("%s runs a text nobody knows beforehand: %s", who, clip(v.src))
 		return
 	}
+	c.r.tangled = true // it may run again and again
 	c.r.nested(v.text, st)
 }
 
 // nested reads a line inside the line.
 func (r *reader) nested(text string, st *state) {
-	once := r.once
+	once, unset, loops := r.once, r.unset, r.loops
 	r.lineOf(text, st)
-	r.once = once
+	r.once, r.unset, r.loops = once, unset, loops
 }
 
 func (c *command) eval() {

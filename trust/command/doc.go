@@ -6,7 +6,9 @@
 // safety floor. What it is not sure of it says so: a caller asks a person then.
 // Decisions: a here-document is a part of its own, free where it is only read or
 // stored, and read as a line where a shell runs it. A variable is known when the
-// line sets it once, plainly, and names it nowhere else. A cd may fail, unless &&,
+// line sets it once, plainly, and names it nowhere else; for what may be lost also
+// when nothing can set it, and when a loop over known words does. A pattern is about
+// the files that match, where nothing before it in the line can make others. A cd may fail, unless &&,
 // || exit or set -e say what then; without, paths are judged in both folders.
 // rebase, commit --amend, pull, merge, apply and stash pop are no findings: they
 // refuse where work would be lost or leave it in the reflog, and what rewrites a
@@ -14,5 +16,6 @@
 // their own are judged by their words alone.
 //
 // Failure: none; a line that cannot be read is a Reading with Unread set.
-// Blocking: it looks up links and the state of a repository is not its business.
+// Blocking: it looks up links and lists folders; the state of a repository is not
+// its business.
 package command

@@ -284,6 +284,13 @@ func (g *gitCall) floor() {
 			g.loss("git rm --force removes files with their changes", g.pathNames(args), kinds...)
 		}
 	case "mv":
+		if len(args) > 0 {
+			into := slices.Clone(args[len(args)-1:])
+			for _, v := range args[:len(args)-1] {
+				into = append(into, literal(strings.TrimSuffix(into[0].text, "/")+"/"+baseName(v.text)))
+			}
+			g.moved(args[:len(args)-1], into)
+		}
 		if g.has("f", "force") && len(args) > 0 {
 			g.loss("git mv --force overwrites a file", g.pathNames(args[len(args)-1:]), File)
 		}

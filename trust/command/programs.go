@@ -44,7 +44,7 @@ func (c *command) finder() {
 			if end == j+1 {
 				continue
 			}
-			runs = true
+			runs, r.tangled = true, true
 			c.set(spec.RiskRead, !c.ours(), "looks for files and runs a command on them, which is judged by itself")
 			c.each(tests[j+1:end], starts, narrow, v.text)
 			j = end

@@ -24,8 +24,9 @@ const (
 	maxJudged = 6000
 )
 
-// Read reads a line for bash. It runs nothing and opens nothing; it follows the
-// links of paths the line names.
+// Read reads a line for bash. It runs nothing and opens no file; it follows the
+// links of paths the line names, and lists the folders whose files a pattern of a
+// removal or a write may match.
 func Read(line string, at Setting) Reading {
 	if at.Dir == "" {
 		at.Dir = at.Workspace
@@ -33,11 +34,14 @@ func Read(line string, at Setting) Reading {
 	if at.Resolve == nil {
 		at.Resolve = follow
 	}
+	if at.List == nil {
+		at.List = list
+	}
 	r := &reader{
 		at: at, out: Reading{Line: line, Risk: spec.RiskRead}, whole: true,
 		folders: trust.Folders{Workspace: at.Workspace, Home: at.Home},
 		paths:   map[string]bool{}, fetched: map[string]bool{}, tainted: map[string]bool{},
-		found: map[string]bool{}, floor: map[string]string{}, secret: map[string]string{}, defined: map[string]bool{}, assigned: map[string]bool{},
+		listed: map[string][]string{}, found: map[string]bool{}, floor: map[string]string{}, secret: map[string]string{}, defined: map[string]bool{}, assigned: map[string]bool{},
 	}
 	r.lineOf(line, &state{dir: filepath.Clean(at.Dir), vars: map[string]string{}, funcs: map[string]bool{}})
 	return r.finish()
@@ -67,9 +71,17 @@ type reader struct {
 	defined  map[string]bool // functions and aliases of the line
 	assigned map[string]bool // variables the line sets, anywhere
 	once     map[string]bool // those set once, plainly, and named nowhere else
+	unset    map[string]bool // those that have no value
+	loops    map[string]bool // those set by one for loop and by nothing else
 	wanders  bool            // something in the line may change the folder
 	guessing bool            // the words of a program nobody knows are tried as a command
 	shadowed bool            // names of programs may mean others: PATH, hash, enable
+	tangled  bool            // something in the line may run twice, later, or beside the rest
+
+	texts  int // texts for a shell, one in another
+	open   []openLoss
+	moves  []move
+	listed map[string][]string
 }
 
 // note is what the reader remembers of a part.
@@ -80,6 +92,8 @@ type note struct {
 }
 
 func (r *reader) finish() Reading {
+	r.closeGlobs()
+	r.lossOfMoved()
 	out := r.out
 	for _, p := range out.Parts {
 		out.Risk = worse(out.Risk, p.Risk)
@@ -138,7 +152,8 @@ func (r *reader) lineOf(text string, st *state) {
 	}
 	src := r.src
 	r.src = text
-	defer func() { r.src = src }()
+	r.texts++
+	defer func() { r.src = src; r.texts-- }()
 	if r.survey(file, text) {
 		r.stmts(file.Stmts, st)
 	}

@@ -12,6 +12,10 @@ type Setting struct {
 	// Resolve follows the links of an absolute path as far as it exists; nil
 	// asks the file system.
 	Resolve func(abs string) string
+	// Env is what the line is given, as NAME=VALUE; nil when nobody knows.
+	Env []string
+	// List returns the names in a folder; nil asks the file system.
+	List func(abs string) ([]string, error)
 }
 
 // Reading is what a line would do.

@@ -10,6 +10,8 @@ type state struct {
 	dir  string   // "" when nobody can tell
 	also []string // where it may be instead, when a cd failed
 	vars map[string]string
+	// each are the words that variables of loops around may be; never changed in place.
+	each map[string][]value
 	// funcs are functions that surely stand here.
 	funcs map[string]bool
 	// strict: a command that fails ends the line (set -e).

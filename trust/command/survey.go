@@ -19,7 +19,7 @@ var setters = map[string]bool{
 // too deep to be read.
 func (r *reader) survey(file *syntax.File, text string) bool {
 	depth, deepest := 0, 0
-	plainSets, uses := map[string]int{}, map[string]int{}
+	plainSets, loops, uses := map[string]int{}, map[string]int{}, map[string]int{}
 	followed := r.depth == 1
 	values := map[string]string{} // what a variable is set to, when that is plain
 	var called []string           // variables that name a program
@@ -37,8 +37,19 @@ func (r *reader) survey(file *syntax.File, text string) bool {
 		case *syntax.Word:
 			hidden = hidden || hidesSubscript(wordText(n))
 		case *syntax.FuncDecl:
+			r.tangled = true
 			if n.Name != nil {
 				r.defined[n.Name.Value] = true
+			}
+		case *syntax.Stmt:
+			r.tangled = r.tangled || n.Background
+		case *syntax.BinaryCmd:
+			r.tangled = r.tangled || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
+		case *syntax.ProcSubst, *syntax.WhileClause, *syntax.ForClause:
+			r.tangled = true
+		case *syntax.WordIter:
+			if n.Name != nil {
+				loops[n.Name.Value]++
 			}
 		case *syntax.Assign:
 			if n.Name != nil {
@@ -69,10 +80,14 @@ func (r *reader) survey(file *syntax.File, text string) bool {
 		case *syntax.DeclClause:
 			followed = followed && exportsPlain(n)
 		case *syntax.CoprocClause:
-			followed = false
+			followed, r.tangled = false, true
 		case *syntax.ParamExp:
 			if n.Param != nil {
-				uses[n.Param.Value]++
+				if sets(n) {
+					r.assigned[n.Param.Value] = true
+				} else {
+					uses[n.Param.Value]++
+				}
 				arithmetic = arithmetic || n.Index != nil || n.Slice != nil
 			}
 			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps || n.Excl {
@@ -102,15 +117,21 @@ func (r *reader) survey(file *syntax.File, text string) bool {
 	if hidden && (arithmetic || !followed) {
 		r.unread("a subscript inside quoted text may be run as a command by arithmetic")
 	}
+	r.once, r.loops, r.unset = nil, nil, nil
 	if r.assigned["IFS"] || !followed {
-		r.once = nil
 		return true
 	}
-	r.once = map[string]bool{}
+	r.once, r.loops = map[string]bool{}, map[string]bool{}
 	for name, n := range plainSets {
 		if n == 1 && mentions(text, name) == 1+uses[name] {
 			r.once[name] = true
 		}
+	}
+	for name, n := range loops {
+		r.loops[name] = n == 1 && !r.assigned[name] && mentions(text, name) == 1+uses[name]
+	}
+	if !arithmetic { // it sets variables that a text nobody sees names
+		r.unset = r.unsetNames(text, uses)
 	}
 	return true
 }

@@ -61,7 +61,10 @@ func (r *reader) command(c syntax.Command, st *state) {
 		}, st)
 	case *syntax.ForClause:
 		r.inner(c.Loop, st)
-		r.loop(c, func(st *state) { r.stmts(c.Do, st) }, st)
+		r.loop(c, func(st *state) {
+			r.forEach(c, st)
+			r.stmts(c.Do, st)
+		}, st)
 	case *syntax.CaseClause:
 		r.inner(c.Word, st)
 		r.caseClause(c, st)

@@ -16,6 +16,10 @@ type value struct {
 	prefix string   // its literal beginning
 	suffix string   // its literal end, when not known
 	vars   []string // variables it takes its value from
+	// unset: nothing but variables without a value make it unknown, so that it
+	// becomes text, or no word when that is empty.
+	unset   bool
+	choices []value // what it may be, when a loop around says so
 }
 
 // literal is a word that somebody else made, as a wrapper does of its text.
@@ -63,7 +67,7 @@ func (r *reader) argument(w *syntax.Word, st *state) []value {
 	if !syntax.SplitBraces(split) {
 		v := r.value(w, st)
 		if hasLooseBrace(w) {
-			v.known, v.glob, v.many = false, false, true
+			v.known, v.glob, v.unset, v.many = false, false, false, true
 			v.prefix, _, _ = strings.Cut(v.prefix, "{")
 		}
 		return []value{v}
@@ -157,6 +161,7 @@ type evaluation struct {
 	text strings.Builder
 	v    value
 	open bool // something unknown came already
+	rest bool // and it was no variable without a value
 	end  int  // where the last unknown thing stands in text
 }
 
@@ -167,7 +172,11 @@ func (r *reader) value(w *syntax.Word, st *state) value {
 	for i, part := range w.Parts {
 		e.part(part, i == 0, len(w.Parts) == 1)
 	}
-	return e.done()
+	v := e.done()
+	if !v.known {
+		v.choices = r.choices(w, st)
+	}
+	return v
 }
 
 func (e *evaluation) done() value {
@@ -185,6 +194,7 @@ func (e *evaluation) done() value {
 		}
 		return v
 	}
+	v.unset = !e.rest && !v.glob && !strings.HasPrefix(v.text, "-")
 	v.glob = false
 	v.suffix = v.text[e.end:]
 	return v
@@ -192,6 +202,12 @@ func (e *evaluation) done() value {
 
 // unknown notes that nobody can tell what stands here.
 func (e *evaluation) unknown(many bool) {
+	e.rest = true
+	e.blank(many)
+}
+
+// blank notes that nobody can tell what stands here, if anything.
+func (e *evaluation) blank(many bool) {
 	if !e.open {
 		e.v.prefix = e.text.String()
 		if e.v.glob {
@@ -291,6 +307,10 @@ func (e *evaluation) param(p *syntax.ParamExp, quoted bool) {
 		return
 	}
 	many := !quoted || p.Param != nil && p.Param.Value == "@" || p.Index != nil || p.Excl
+	if plainParam(p) && e.r.unset[p.Param.Value] {
+		e.blank(many)
+		return
+	}
 	e.unknown(many)
 }
 

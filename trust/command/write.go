@@ -27,38 +27,68 @@ func (r *reader) touch(v value, st *state) []string {
 
 // writes judges files that a part writes; over: what stood there is gone.
 func (r *reader) writes(files []value, st *state, part int, over bool) {
-	loss := &Loss{Dir: st.dir, Kinds: []Lost{File}}
-	for _, v := range files {
-		if v.known && device(v.text) == "" && strings.HasPrefix(v.text, "/dev/") && !strings.HasPrefix(v.text, "/dev/shm/") {
-			continue
+	loss, open := &Loss{Dir: st.dir, Kinds: []Lost{File}}, openLoss{follow: true}
+	for _, file := range files {
+		if !file.known {
+			r.whole = false
 		}
-		at := r.touch(v, st)
-		if at == nil {
-			if folder := r.globFolder(v, st); folder != nil {
-				at = folder
-			} else {
-				if v.known && len(r.linked) > 0 {
-					r.find(Finding{Part: part, Why: "it writes through a link that this line makes: " + clip(v.src)})
-				}
-				r.lossOf(over, part, &Loss{Dir: st.dir, Kinds: []Lost{Worktree, Untracked, Ignored}}, "a file nobody knows beforehand may be overwritten")
-				return
-			}
-		}
-		for _, abs := range at {
-			r.writeFloor(abs, part)
-			if !below(abs, "/dev") {
-				loss.Names = append(loss.Names, abs)
-			}
+		for _, v := range meant(file) {
+			r.writesOne(file.known, v, st, part, loss, &open)
 		}
 	}
-	if len(loss.Names) > 0 {
-		r.lossOf(over, part, loss, "what stands in "+r.list(loss.Names)+" is overwritten")
+	switch {
+	case len(loss.Kinds) > 1:
+		loss.Names = nil
+		r.lossOf(over, part, loss, "a file nobody knows beforehand may be overwritten")
+	case len(loss.Names) > 0:
+		r.lossOf(over, part, loss, "what stands in "+r.list(loss.Names)+" is overwritten", open)
 	}
 }
 
-func (r *reader) lossOf(over bool, part int, loss *Loss, why string) {
-	if over && !r.guessing {
-		r.find(Finding{Part: part, Why: why, Paths: slices.Clone(loss.Names), Loss: loss})
+func (r *reader) writesOne(sure bool, v value, st *state, part int, loss *Loss, open *openLoss) {
+	if v.known && device(v.text) == "" && strings.HasPrefix(v.text, "/dev/") && !strings.HasPrefix(v.text, "/dev/shm/") {
+		return
+	}
+	var at []string
+	switch {
+	case sure:
+		at = r.touch(v, st)
+	case v.known:
+		at = r.places(st, v.text)
+	default:
+		if at = r.globFolder(v, st); at != nil {
+			open.globs = append(open.globs, globs(v, at)...)
+			r.floorOfGlobs(globs(v, at), part)
+		}
+	}
+	if at == nil {
+		if v.known && len(r.linked) > 0 {
+			r.find(Finding{Part: part, Why: "it writes through a link that this line makes: " + clip(v.src)})
+		}
+		loss.anywhere()
+		return
+	}
+	for _, abs := range at {
+		r.writeFloor(abs, part)
+		if below(abs, "/dev") {
+			continue
+		}
+		if loss.Names = append(loss.Names, abs); v.known {
+			open.names = append(open.names, abs)
+		}
+	}
+}
+
+// lossOf reports work that may be lost; open is at most one, for what globs match.
+func (r *reader) lossOf(over bool, part int, loss *Loss, why string, open ...openLoss) {
+	if !over || r.guessing {
+		return
+	}
+	r.find(Finding{Part: part, Why: why, Paths: slices.Clone(loss.Names), Loss: loss})
+	for _, o := range open {
+		if o.finding = len(r.out.Floor) - 1; len(o.globs) > 0 && r.texts == 1 {
+			r.open = append(r.open, o)
+		}
 	}
 }
 
@@ -182,51 +212,86 @@ func (c *command) writer() bool {
 // remove judges targets of a removal.
 func (c *command) remove(targets []value, recursive, forced, loses bool) {
 	r, st := c.r, c.st
-	loss := &Loss{Dir: st.dir, Kinds: []Lost{File}}
+	loss, open := &Loss{Dir: st.dir, Kinds: []Lost{File}}, openLoss{}
 	strong := recursive || forced
 	for _, v := range targets {
-		var at []string
-		if v.known {
-			at = r.names(st, v.text)
-		}
-		if c.name == "" || !v.known || at == nil {
+		list := meant(v)
+		if !v.known {
 			r.whole = false
-			folder := r.globFolder(v, st)
-			if folder == nil {
-				if strong {
-					r.find(Finding{Part: c.part, Why: "it removes by force what nobody knows beforehand: " + clip(v.src)})
-				}
-				loss.Kinds, loss.Names = []Lost{Worktree, Untracked, Ignored}, nil
-				break
+			if r.globFolder(v, st) == nil && strong {
+				r.find(Finding{Part: c.part, Why: "it removes by force what nobody knows beforehand: " + clip(v.src)})
 			}
-			for _, abs := range folder {
-				if why := r.precious(abs + "/x"); strong && (why != "" || broad(v.text) && r.above(abs) != "") {
-					r.find(Finding{Part: c.part, Why: "it removes by force everything in " + r.relative(abs), Paths: []string{abs}})
-				}
-				r.writeFloor(abs+"/"+strings.Trim(v.text[strings.LastIndexByte(v.text, '/')+1:], "*?"), c.part)
+		}
+		for _, m := range list {
+			if m.known {
+				c.removeOne(v.known, m, strong || c.hidden(), loss, &open)
+			} else {
+				c.removeGlob(m, strong, loss, &open)
 			}
-			loss.Names = append(loss.Names, folder...)
-			continue
 		}
-		for _, abs := range at {
-			r.paths[abs] = true
-			if why := r.precious(abs); why != "" && strong {
-				r.find(Finding{Part: c.part, Why: "it removes by force " + why + " (" + r.relative(abs) + ")", Paths: []string{abs}})
-			}
-			r.writeFloor(abs, c.part)
-		}
-		if len(at) > 1 {
-			r.whole = false
-		}
-		loss.Names = append(loss.Names, at...)
+	}
+	if len(loss.Kinds) > 1 { // of some nobody knows where
+		loss.Names, open.globs = nil, nil
 	}
 	if loses && (len(loss.Names) > 0 || len(loss.Kinds) > 1) {
 		words := make([]string, len(targets))
 		for i, v := range targets {
 			words[i] = v.src
 		}
-		r.lossOf(true, c.part, loss, "it removes "+clip(strings.Join(words, " ")))
+		if !c.how.shell {
+			open.globs = nil
+		}
+		r.lossOf(true, c.part, loss, "it removes "+clip(strings.Join(words, " ")), open)
 	}
+}
+
+// anywhere makes a loss one of all work.
+func (l *Loss) anywhere() { l.Kinds = []Lost{Worktree, Untracked, Ignored} }
+
+// removeOne judges one target that is known; sure: it surely is one.
+func (c *command) removeOne(sure bool, v value, strong bool, loss *Loss, open *openLoss) {
+	r := c.r
+	at := r.names(c.st, v.text)
+	if at == nil {
+		r.whole = false
+		if strong && sure {
+			r.find(Finding{Part: c.part, Why: "it removes by force what nobody knows beforehand: " + clip(v.src)})
+		}
+		loss.anywhere()
+		return
+	}
+	for _, abs := range at {
+		if sure {
+			r.paths[abs] = true
+		}
+		if why := r.precious(abs); why != "" && strong {
+			r.find(Finding{Part: c.part, Why: "it removes by force " + why + " (" + r.relative(abs) + ")", Paths: []string{abs}})
+		}
+		r.writeFloor(abs, c.part)
+	}
+	if len(at) > 1 {
+		r.whole = false
+	}
+	loss.Names, open.names = append(loss.Names, at...), append(open.names, at...)
+}
+
+// removeGlob judges one target that is a pattern, or that nobody knows.
+func (c *command) removeGlob(v value, strong bool, loss *Loss, open *openLoss) {
+	r := c.r
+	folders := r.globFolder(v, c.st)
+	if folders == nil {
+		loss.anywhere()
+		return
+	}
+	for _, abs := range folders {
+		if why := r.precious(abs + "/x"); strong && (why != "" || broad(v.text) && r.above(abs) != "") {
+			r.find(Finding{Part: c.part, Why: "it removes by force everything in " + r.relative(abs), Paths: []string{abs}})
+		}
+		r.writeFloor(abs+"/"+strings.Trim(v.text[strings.LastIndexByte(v.text, '/')+1:], "*?"), c.part)
+	}
+	list := globs(v, folders)
+	r.floorOfGlobs(list, c.part)
+	loss.Names, open.globs = append(loss.Names, folders...), append(open.globs, list...)
 }
 
 // broad patterns take nearly everything in a folder.
@@ -325,6 +390,9 @@ func (c *command) copies() {
 	}
 	if c.name == "ln" {
 		defer c.links(args, targets)
+	}
+	if c.name == "mv" || c.name == "gmv" {
+		c.moved(args, targets)
 	}
 	over := !c.has("n", "no-clobber") && (c.name != "ln" || c.has("f", "force"))
 	r.writes(targets, st, c.part, over)
