@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -234,6 +235,47 @@ func TestCloseWithoutPatience(t *testing.T) {
 	}
 	if err := e.Close(t.Context()); err != nil {
 		t.Errorf("second close: %v", err)
+	}
+}
+
+// Close takes as long as the ending does, and gives up hardEnd after everything was
+// done.
+func TestCloseOnASlowMachine(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		tried, all time.Duration // 0: never
+		want       bool
+		took       time.Duration
+	}{
+		{"slow", time.Minute, time.Minute + time.Second, true, time.Minute + time.Second},
+		{"hangs in the kernel", 3 * time.Second, 0, false, 3*time.Second + hardEnd},
+		{"ends in time", 0, time.Second, true, time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &process{tried: make(chan struct{})}
+				e := &Engine{live: map[int]*process{1: p}, hurry: make(chan struct{})}
+				all := make(chan struct{})
+				after := func(d time.Duration, done chan struct{}) {
+					if d > 0 {
+						time.AfterFunc(d, func() { close(done) })
+					}
+				}
+				after(c.tried, p.tried)
+				after(c.all, all)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+				defer cancel()
+				began := time.Now()
+				if ended := e.ends(ctx, all); ended != c.want || time.Since(began) > c.took+hardEnd/10 || time.Since(began) < c.took-hardEnd/10 {
+					t.Errorf("ended %v after %v", ended, time.Since(began))
+				}
+				select {
+				case <-e.hurry:
+				default:
+					t.Error("nobody hurries")
+				}
+			})
+		})
 	}
 }
 

@@ -18,6 +18,8 @@ const (
 	// hardEnd is how long a killed process may take to vanish: only one that
 	// hangs inside the kernel does not.
 	hardEnd = 2 * time.Second
+	// leastKills is how often KILL is sent at least to what does not end.
+	leastKills = 10
 	// defaultPlaces is how many queued commands live at once.
 	defaultPlaces = 64
 	// kept is how many finished processes List still shows.
@@ -317,19 +319,49 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.stop(func(*process) bool { return true })
 	all := make(chan struct{})
 	go func() { e.running.Wait(); close(all) }()
-	select {
-	case <-all:
-	case <-ctx.Done():
-		e.hurryOnce.Do(func() { close(e.hurry) })
-	case <-time.After(Grace + hardEnd):
-	}
-	select {
-	case <-all:
-	case <-time.After(hardEnd):
+	if !e.ends(ctx, all) {
 		return e.survivors() // the watchdog stays for them
 	}
 	e.stopWatchdog()
 	return e.dropSpills()
+}
+
+// ends waits for all, and no longer than hardEnd once everything was done to what is
+// left: how long that takes is up to the machine and the number of processes.
+func (e *Engine) ends(ctx context.Context, all <-chan struct{}) bool {
+	const looks = 20
+	done := ctx.Done()
+	tick := time.NewTicker(hardEnd / looks)
+	defer tick.Stop()
+	for idle := 0; idle < looks; {
+		select {
+		case <-all:
+			return true
+		case <-done:
+			e.hurryOnce.Do(func() { close(e.hurry) })
+			done = nil
+		case <-tick.C:
+			idle++
+			if e.ending() {
+				idle = 0
+			}
+		}
+	}
+	return false
+}
+
+// ending tells whether there is a process to which not everything was done yet.
+func (e *Engine) ending() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range e.live {
+		select {
+		case <-p.tried:
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 func (e *Engine) survivors() error {

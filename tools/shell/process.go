@@ -39,6 +39,7 @@ type process struct {
 	state   *os.ProcessState
 	drained chan struct{} // both pipes are at their end
 	asked   chan struct{} // somebody wants the process to end; why is set
+	tried   chan struct{} // everything was done to end it
 	gone    chan struct{} // nothing is left
 
 	returned    chan struct{} // Run may return; outcome and listenerErr are set
@@ -69,7 +70,7 @@ func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 	p := &process{
 		engine: e, queued: c.Queue, id: id, origin: c.Origin, command: c.String(), started: e.opt.Now(),
 		exited: make(chan struct{}), drained: make(chan struct{}), asked: make(chan struct{}),
-		gone: make(chan struct{}), returned: make(chan struct{}),
+		tried: make(chan struct{}), gone: make(chan struct{}), returned: make(chan struct{}),
 		onOutput: c.OnOutput, merged: c.Merge || mergesItself(c.Line), spill: e.newSpill(id),
 	}
 	for _, s := range []*capture{&p.stdout, &p.stderr, &p.both} {

@@ -134,10 +134,13 @@ func (p *process) outlive() {
 
 // terminate ends the whole tree: TERM, the grace, KILL until nothing is left.
 func (p *process) terminate() {
+	defer close(p.tried)
 	p.tree.signal(syscall.SIGTERM, p.pipesOpen())
 	if !p.vanishes(Grace, p.engine.hurry) {
-		for deadline := time.Now().Add(hardEnd); time.Now().Before(deadline); {
-			// Again and again, because a process may have forked meanwhile.
+		// Again and again, because a process may have forked meanwhile; on a slow
+		// machine for longer.
+		deadline := time.Now().Add(hardEnd)
+		for round := 0; round < leastKills || time.Now().Before(deadline); round++ {
 			p.tree.signal(syscall.SIGKILL, p.pipesOpen())
 			if p.vanishes(50*time.Millisecond, nil) {
 				break
