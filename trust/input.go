@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,27 +49,84 @@ func (i *input) close() {
 
 // Read waits and then reads once; the error is that of ctx when it ended.
 func (i *input) Read(p []byte) (int, error) {
-	if err := i.wait(); err != nil {
+	if _, err := i.wait(forever); err != nil {
 		return 0, err
 	}
 	return i.in.Read(p)
 }
 
-func (i *input) wait() error {
+// forever is a wait without an end of its own.
+const forever time.Duration = -1
+
+// wait returns when there is something to read, and tells whether there is: else that
+// long nothing came.
+func (i *input) wait(most time.Duration) (bool, error) {
+	limit := -1
+	if most != forever {
+		limit = int(most.Milliseconds())
+	}
 	for i.file != nil && i.ctx.Err() == nil {
 		fds := []unix.PollFd{
 			{Fd: int32(i.file.Fd()), Events: unix.POLLIN},
 			{Fd: int32(i.wake.Fd()), Events: unix.POLLIN},
 		}
-		_, err := unix.Poll(fds, -1)
+		n, err := unix.Poll(fds, limit)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case err != nil: // some systems cannot wait for a terminal: then it is read
-			return i.ctx.Err()
-		case fds[0].Revents != 0, fds[1].Revents != 0:
-			return i.ctx.Err()
+			return true, i.ctx.Err()
+		case n == 0, fds[0].Revents != 0, fds[1].Revents != 0:
+			return n > 0, i.ctx.Err()
 		}
 	}
-	return i.ctx.Err()
+	return true, i.ctx.Err()
+}
+
+// quiet reads and drops what was typed until nothing came for a time, in which the
+// terminal shows no keys and gives each of them at once: the beginning of a line, too,
+// was typed before the question could be read. It tells whether there was something.
+// An in that is no terminal has nobody who types ahead.
+func (i *input) quiet(gap time.Duration) (dropped bool, err error) {
+	if i.file == nil {
+		return false, nil
+	}
+	fd := int(i.file.Fd())
+	before, err := unix.IoctlGetTermios(fd, getSettings)
+	if err != nil {
+		return false, nil
+	}
+	keys := *before
+	keys.Lflag &^= unix.ICANON | unix.ECHO | unix.ECHONL
+	// Where a terminal cannot be waited for, its reads end after tenths of a second.
+	keys.Cc[unix.VMIN], keys.Cc[unix.VTIME] = 0, uint8(min(max(gap.Milliseconds()/100, 1), 255))
+	if err := unix.IoctlSetTermios(fd, setSettings, &keys); err != nil {
+		return false, err
+	}
+	defer func() {
+		request := uint(setAndForget)
+		if i.ctx.Err() != nil {
+			request = setSettings // the rest is for whoever reads next
+		}
+		err = errors.Join(err, unix.IoctlSetTermios(fd, request, before))
+	}()
+	var some [256]byte
+	for {
+		if came, err := i.wait(gap); err != nil || !came {
+			return dropped, err
+		}
+		n, err := i.file.Read(some[:])
+		if n == 0 {
+			return dropped, ignoreEnd(err)
+		}
+		dropped = true
+	}
+}
+
+// ignoreEnd: a read that brought nothing in its time looks like the end of a file.
+func ignoreEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // Subject is one file, or one plugin with all it loads, that a person is asked
@@ -156,11 +157,19 @@ const answerLines = 3
 // lineLimit of one answer, in bytes.
 const lineLimit = 256
 
+// deafTime is how long nothing must have been typed before a line is an answer: the
+// dialogs of a session wait as long.
+const deafTime = 300 * time.Millisecond
+
+// forgotten is said of keys that came before they could be an answer.
+const forgotten = "\n(what was typed before this question could be read is dropped)\n"
+
 const ask = "\nTrust this version (y) · trust edits in this session (e) · no (n): "
 
 // Ask prints the question and reads the answer: y or yes, e or edits, n or no. It
-// blocks until a line was typed, and reads nothing behind the answer's line, so
-// that what was typed ahead stays for the screen. An in that is no terminal is
+// blocks until a line was typed, and reads nothing behind the answer's line: that is
+// for the screen. What was typed on a terminal before the question was shown, and
+// until 300 ms went by without a key, is dropped. An in that is no terminal is
 // never asked; that, its end, the end of ctx, and anything else typed three times
 // are NoAnswer. After the end of ctx nothing more is read of a file.
 func Ask(ctx context.Context, in io.Reader, out io.Writer, isTerminal bool, q Question) Answer {
@@ -176,7 +185,7 @@ func Ask(ctx context.Context, in io.Reader, out io.Writer, isTerminal bool, q Qu
 	}
 	defer typed.close()
 	for range answerLines {
-		if _, err := io.WriteString(out, ask); err != nil {
+		if err := invite(typed, out); err != nil {
 			return NoAnswer
 		}
 		line, err := readLine(typed)
@@ -193,6 +202,20 @@ func Ask(ctx context.Context, in io.Reader, out io.Writer, isTerminal bool, q Qu
 		}
 	}
 	return NoAnswer
+}
+
+// invite asks for the answer once nobody types any more.
+func invite(typed *input, out io.Writer) error {
+	dropped, err := typed.quiet(deafTime)
+	if err != nil {
+		return err
+	}
+	text := ask
+	if dropped {
+		text = forgotten + ask
+	}
+	_, err = io.WriteString(out, text)
+	return err
 }
 
 // readLine reads byte by byte up to a line break: a buffer would take more than

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,8 +22,15 @@ type seat struct {
 // sit starts a session as lines, with the signals and the end of a real terminal.
 func (l *lab) sit(args ...string) *seat {
 	l.t.Helper()
+	return l.sitAfter("", append([]string{"--plain"}, args...)...)
+}
+
+// sitAfter starts the program on a terminal where something was typed before.
+func (l *lab) sitAfter(typed string, args ...string) *seat {
+	l.t.Helper()
 	keys, terminal := openTerminal(l.t)
-	s := &seat{keys: keys, process: &process{l: l, cmd: exec.Command("starling", append([]string{"--plain"}, args...)...), over: make(chan struct{})}}
+	s := &seat{keys: keys, process: &process{l: l, cmd: exec.Command("starling", args...), over: make(chan struct{})}}
+	s.typed(typed)
 	s.cmd.Dir, s.cmd.Env = l.ws, append([]string{"TERM=dumb"}, l.env...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = terminal, terminal, &s.stderr
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -161,6 +169,42 @@ func TestSessionTrust(t *testing.T) {
 	s.typed("/quit\n")
 	if e := s.ends(); e.code != 0 {
 		t.Errorf("%v\n%s", e, s.shown.String())
+	}
+}
+
+// What was typed before the workspace was asked about approves nothing of it, in
+// whichever way it is asked; an answer typed then counts.
+func TestTypedAheadApprovesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		said string
+	}{
+		"a session":    {[]string{"--plain"}, "not trusted: nothing of it runs; /trust asks again"},
+		"plugin trust": {[]string{"plugin", "trust"}, "not trusted: nothing of it runs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, func(w *reply, _ int, _ string) { w.send(data(content("x"), finish("stop"))) })
+			l.write("ws/.starling/plugins/say.star", "uses = [\"exec\"]\ndef apply(ctx): pass\n")
+			s := l.sitAfter("y\ne\ny", c.args...)
+			s.shows("is dropped")
+			s.shows("Trust this version")
+			if _, err := os.Stat(filepath.Join(l.home, "trust.json")); !os.IsNotExist(err) {
+				t.Fatalf("something is stored: %v\n%s", err, s.shown.String())
+			}
+			s.typed("n\n")
+			s.shows(c.said)
+			if name == "a session" {
+				s.shows("/help")
+				s.typed("/quit\n")
+			}
+			if e := s.ends(); e.code != 0 {
+				t.Errorf("%v\n%s", e, s.shown.String())
+			}
+			if stored := l.read("home/trust.json"); strings.Contains(stored, "approved") || !strings.Contains(stored, "refused") {
+				t.Errorf("stored: %s", stored)
+			}
+		})
 	}
 }
 
