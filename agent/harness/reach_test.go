@@ -22,6 +22,13 @@ func (e *Engine) SameOnDisk() bool {
 	return e.source.same()
 }
 
+// Waits tells whether something that changed is loaded before the next turn.
+func (e *Engine) Waits() bool {
+	e.live.mu.Lock()
+	defer e.live.mu.Unlock()
+	return e.live.pending
+}
+
 // LoadAgain replaces a plugin by itself, without a look at the disk.
 func (e *Engine) LoadAgain(file string) error {
 	for k, m := range e.live.mounted {

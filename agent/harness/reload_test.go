@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"starling/bus/view"
 )
 
 // command makes a plugin whose command says a text.
@@ -132,14 +134,21 @@ inject = ["tools"]
 uses = ["exec"]
 def apply(ctx):
     tool("edit_plugin", "d", {}, lambda args: exec("cp %[1]s/next.star %[1]s/home/plugins/guard.star").output)
-    tool("pause", "d", {}, lambda args: exec("sleep 1.2").output)
+    tool("pause", "d", {}, lambda args: exec("touch %[1]s/pausing; until [ -e %[1]s/seen ]; do sleep 0.02; done").output)
 `, p.root))
 			p.write("next.star", guard("new rule"))
 			p.scenario(steps)
 			p.options.TrustEdits = trusted
 			e := p.start()
-			o := p.prompt(e, "go")
-			if o.Stop != "end" {
+			const note = "guard: it changed while a run is alive; not loaded"
+			ended := make(chan view.Outcome, 1)
+			go func() { ended <- p.prompt(e, "go") }()
+			p.eventually("the change is seen", func() bool {
+				_, err := os.Stat(filepath.Join(p.root, "pausing"))
+				return err == nil && (e.Waits() || strings.Contains(p.said(), note) || strings.Contains(p.said(), "reloaded guard"))
+			})
+			p.write("seen", "")
+			if o := <-ended; o.Stop != "end" {
 				t.Fatalf("%+v\n%s", o, p.said())
 			}
 			last := lastResult(e)
@@ -150,7 +159,7 @@ def apply(ctx):
 			if !strings.Contains(last, want) {
 				t.Errorf("the last write was answered %q, want %q\n%s", last, want, p.said())
 			}
-			if note := "guard: it changed while a run is alive; not loaded"; strings.Contains(p.said(), note) == trusted {
+			if strings.Contains(p.said(), note) == trusted {
 				t.Errorf("noted=%v with trust=%v\n%s", !trusted, trusted, p.said())
 			}
 			if !trusted {

@@ -70,7 +70,7 @@ func TestKill9(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	killed, turns := 0, 1
 	for range rounds {
-		cmd := child("append", fmt.Sprintf("%s %s %d", st.Dir, id, 1000))
+		cmd := child("append", fmt.Sprintf("%s %s %d", st.Dir, id, 100_000))
 		out := must[interface{ Read([]byte) (int, error) }](t)(cmd.StdoutPipe())
 		ok(t, cmd.Start())
 		said := bufio.NewScanner(out)
