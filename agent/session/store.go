@@ -1,7 +1,7 @@
 package session
 
 import (
-		"errors"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
