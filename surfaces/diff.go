@@ -16,7 +16,7 @@ type DiffLine struct {
 	Sign byte
 	// Old and New are the line's numbers, from 1; 0 where it is not in that text.
 	Old, New int
-	Text     string // clean, without sign and line end
+	Text     string // revealed, without sign and line end
 }
 
 // Style of the line.
@@ -49,8 +49,8 @@ func (n *Node) DiffLines() []DiffLine {
 // DiffTexts returns what turns one text into another, with three lines around each
 // change; nothing when they are equal.
 func DiffTexts(before, after string) []DiffLine {
-	before, after = view.Clean(before), view.Clean(after)
-	edits := udiff.Strings(before, after)
+	before, after = view.Reveal(before), view.Reveal(after)
+	edits := udiff.Lines(before, after)
 	patch, err := udiff.ToUnified("a", "b", before, edits, diffContext)
 	if err != nil { // edits of the library itself always fit
 		return nil
@@ -62,7 +62,7 @@ func DiffTexts(before, after string) []DiffLine {
 	return lines
 }
 
-// PatchLines reads a unified diff. What is no part of one, such as a commit message,
+// PatchLines reads a unified diff; nothing of its lines is hidden. What is no part of one, such as a commit message,
 // comes as names of files do.
 func PatchLines(patch string) []DiffLine {
 	if patch == "" {
@@ -71,7 +71,7 @@ func PatchLines(patch string) []DiffLine {
 	var out []DiffLine
 	// left are the lines the part at hand still has, of each text.
 	oldAt, newAt, oldLeft, newLeft := 0, 0, 0, 0
-	for text := range strings.SplitSeq(strings.TrimSuffix(view.Clean(patch), "\n"), "\n") {
+	for text := range strings.SplitSeq(strings.TrimSuffix(view.Reveal(patch), "\n"), "\n") {
 		l := DiffLine{Sign: '=', Text: text}
 		sign := byte(' ') // some tools drop the space of an empty line
 		if text != "" {

@@ -22,7 +22,7 @@ func drawn(lines []surfaces.DiffLine) string {
 func TestDiffLines(t *testing.T) {
 	before := "a\nb\nc\nd\ne\nf\ng\nh\n"
 	n := &surfaces.Node{Type: surfaces.Diff, Before: before, After: strings.Replace(before, "e\n", "E\x1b[31m\nnew\n", 1)}
-	want := "0 0 @@@ -2,7 +2,8 @@\n2 2  b\n3 3  c\n4 4  d\n5 0 -e\n0 5 +E\n0 6 +new\n6 7  f\n7 8  g\n8 9  h\n"
+	want := "0 0 @@@ -2,7 +2,8 @@\n2 2  b\n3 3  c\n4 4  d\n5 0 -e\n0 5 +E\\x1b[31m\n0 6 +new\n6 7  f\n7 8  g\n8 9  h\n"
 	lines := n.DiffLines()
 	if got := drawn(lines); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

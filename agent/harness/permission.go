@@ -217,13 +217,15 @@ func (p *permissions) hold(ctx context.Context, a *asked, d permit.Decision) err
 		return nil
 	}
 	var losses []command.Loss
+	quiet := true
 	for _, f := range a.call.Command.Floor {
 		if f.Loss != nil {
 			losses = append(losses, *f.Loss)
+			quiet = quiet && f.Loss.Quiet()
 		}
 	}
 	switch {
-	case len(losses) == 0:
+	case len(losses) == 0, quiet && p.snapshots == nil:
 		return nil
 	case p.snapshots == nil:
 		return errors.New("it may discard uncommitted work, and without a home folder there is no place for a snapshot of it")
@@ -395,7 +397,7 @@ func summaryOf(tool string, arguments json.RawMessage) string {
 	} else if rest != "" {
 		line += " …"
 	}
-	return tool + " " + view.CleanLine(line)
+	return tool + " " + view.RevealLine(line)
 }
 
 // hides tells whether a built-in of that name is replaced.

@@ -7,19 +7,16 @@ import (
 
 // Clean returns text that cannot steer a terminal: escape sequences, control
 // bytes (but line ends and tabs), C1 controls, bidi overrides and bytes that are
-// no UTF-8 are gone. Join chunks before cleaning: a sequence cut in two passes.
+// no UTF-8 are gone, and the payload of a control string up to its end or the end of
+// its line. Join chunks before cleaning: a sequence cut in two passes. Where a person
+// decides by a text, Reveal it instead.
 func Clean(text string) string {
 	return filter(text, func(r rune) bool { return r == '\n' || r == '\t' })
 }
 
 // CleanLine is Clean for one line: line ends and tabs become spaces.
 func CleanLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return ' '
-		}
-		return r
-	}, Clean(text))
+	return oneLine(Clean(text))
 }
 
 func filter(text string, keep func(rune) bool) string {
@@ -101,10 +98,13 @@ func sequence(s string) int {
 	return len(s)
 }
 
-// controlString returns the length of a string up to BEL or ST, which may be a C1.
+// controlString returns the length of a string up to BEL or ST, which may be a C1; one
+// that is not ended on its line eats nothing of the next.
 func controlString(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch {
+		case s[i] == '\n':
+			return i
 		case s[i] == '\a':
 			return i + 1
 		case strings.HasPrefix(s[i:], "\x1b\\"), strings.HasPrefix(s[i:], "\u009c"):

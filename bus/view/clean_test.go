@@ -18,6 +18,8 @@ func TestClean(t *testing.T) {
 		{"a\x1b]8;;x\x1b\\b", "ab"},
 		{"a\x1bPq\x1b\\b", "ab"},
 		{"a\x1b]never ended", "a"},
+		{"a\x1b]0;\nrm -rf precious\n# \ab", "a\nrm -rf precious\n# b"},
+		{"a\u0090never\nended\u009c", "a\nended"},
 		{"a\u009b31mb", "ab"},
 		{"a\u009d0;title\ab\u0090q\u009cc\u009fx\x1b\\d", "abcd"},
 		{"a\x1b]0;title\u009cb", "ab"},

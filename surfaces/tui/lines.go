@@ -49,8 +49,8 @@ type choice struct {
 	answer view.Answer
 }
 
-// deafLines is how long after a question a line does not answer it: it was typed
-// before the question could be read.
+// deafLines is how long after a question, and after a line that came too soon, a line
+// does not answer it: it was typed before the question could be read.
 const deafLines = 300 * time.Millisecond
 
 // runLines is Run without a screen.
@@ -189,7 +189,7 @@ func (l *lines) begun(id, name, arguments string) {
 }
 
 func (l *lines) refused(id, name, by, why string) {
-	l.say("%s %s: blocked by %s: %s", l.s.signs.Failed, orName(l.calls[id], name), by, why)
+	l.say("%s %s: blocked by %s: %s", l.s.signs.Failed, orName(l.calls[id], kit.RevealLine(name)), kit.RevealLine(by), kit.Reveal(why))
 	delete(l.calls, id)
 }
 
@@ -237,9 +237,13 @@ func (l *lines) line(text string) {
 		return
 	}
 	text, l.half = l.half+text, ""
-	if len(l.open) > 0 && l.s.now().Sub(l.open[0].asked) >= deafLines {
-		l.reply(text)
-		return
+	if len(l.open) > 0 {
+		if now := l.s.now(); now.Sub(l.open[0].asked) >= deafLines {
+			l.reply(text)
+			return
+		} else {
+			l.open[0].asked = now // more of it may come
+		}
 	}
 	trimmed := strings.TrimSpace(text)
 	_, _, isCommand := command.Split(trimmed)
@@ -273,13 +277,17 @@ func (l *lines) question(q *event.QuestionEvent) {
 
 func (l *lines) show(lq *lineQuestion) {
 	q := lq.q
-	lq.asked = l.s.now()
-	l.say("? %s", q.Summary)
+	defer func() {
+		// Nothing that was typed before all of it was shown answers it, nor ends as an answer.
+		forgetTyped(l.s.o.In)
+		lq.asked = l.s.now()
+	}()
+	l.say("? %s", kit.Reveal(q.Summary))
 	if q.Detail != "" && q.Detail != q.Summary {
-		l.say("%s", q.Detail)
+		l.say("%s", kit.Reveal(q.Detail))
 	}
 	for _, r := range q.Reasons {
-		l.say("  because: %s", r)
+		l.say("  because: %s", kit.RevealLine(r))
 	}
 	for i, c := range lq.choices {
 		l.say("  %d %s", i+1, c.label)
@@ -307,7 +315,7 @@ func choicesOf(q *event.QuestionEvent) []choice {
 				choice{oneLine("always in this workspace: " + rules), view.Answer{Value: o, Everywhere: true}})
 			continue
 		}
-		out = append(out, choice{oneLine(o), view.Answer{Value: o}})
+		out = append(out, choice{kit.RevealLine(o), view.Answer{Value: o}})
 	}
 	return out
 }
@@ -329,7 +337,7 @@ func (l *lines) reply(text string) {
 		case a.Value == view.AnswerNo:
 			a.Why = rest
 		case a.Value == view.AnswerEdit && rest == "":
-			l.say("write the arguments behind the number: %s", string(lq.q.Arguments))
+			l.say("write the arguments behind the number: %s", kit.Reveal(string(lq.q.Arguments)))
 			return
 		case a.Value == view.AnswerEdit:
 			a.Arguments = []byte(rest)

@@ -211,5 +211,5 @@ func oneLine(text string) string {
 	if len(text) > 1000 {
 		text = strings.ToValidUTF8(text[:1000], "")
 	}
-	return strings.TrimSpace(kit.CleanLine(text))
+	return strings.TrimSpace(kit.RevealLine(text))
 }

@@ -88,7 +88,7 @@ func (b *Body) gap() {
 func (b *Body) pair(label, text string) { b.styledPair(label, text, 0) }
 
 func (b *Body) styledPair(label, text string, style surfaces.Style) {
-	if text = view.Clean(text); text != "" {
+	if text = view.Reveal(text); text != "" {
 		b.parts = append(b.parts, paragraph{label: label, text: text, style: style})
 	}
 }

@@ -53,7 +53,7 @@ func (t *table) row(id string, cells ...any) {
 			text, _ := c.(string)
 			one = cell{text: text}
 		}
-		one.text = view.CleanLine(one.text)
+		one.text = view.RevealLine(one.text)
 		r.cells = append(r.cells, one)
 	}
 	t.rows = append(t.rows, r)

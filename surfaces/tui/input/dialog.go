@@ -51,10 +51,10 @@ func span(text string, style surfaces.Style) surfaces.Span {
 	return surfaces.Span{Text: text, Style: style}
 }
 
-// wrapped breaks a text into lines between words.
+// wrapped breaks a text into lines between words; nothing of it is hidden.
 func wrapped(text string, width int, style surfaces.Style) []line {
 	var out []line
-	for _, l := range kit.Wrap(kit.Clean(text), width) {
+	for _, l := range kit.Wrap(kit.Reveal(text), width) {
 		out = append(out, line{span(l, style)})
 	}
 	return out
@@ -66,7 +66,7 @@ func wrapped(text string, width int, style surfaces.Style) []line {
 func chopped(text string, width int, style surfaces.Style, g *kit.Signs) []line {
 	width = max(width-2, 1)
 	var out []line
-	for l := range strings.SplitSeq(strings.TrimSuffix(kit.Clean(text), "\n"), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSuffix(kit.Reveal(text), "\n"), "\n") {
 		l = strings.ReplaceAll(l, "\t", "    ")
 		for {
 			head, rest := kit.Cut(l, width)

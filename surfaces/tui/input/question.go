@@ -3,10 +3,12 @@ package input
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -141,13 +143,32 @@ func (d *question) begin(s stage) {
 	}
 }
 
-// indented is JSON as a person reads and edits it: < is no \u003c in it.
+// indented is JSON as a person reads and edits it: < is no \u003c in it, and what could
+// steer the terminal is spelled out.
 func indented(arguments json.RawMessage) string {
 	var out bytes.Buffer
 	if err := json.Indent(&out, arguments, "", "  "); err != nil {
 		return string(arguments)
 	}
-	return readable(out.String())
+	return visible(readable(out.String()))
+}
+
+// visible spells out what JSON may hold as it is and no field keeps. Outside of its
+// texts there is none.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || !view.Steers(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }
 
 // readable writes out the characters that encoders escape for web pages.

@@ -17,12 +17,12 @@ func (d *question) title() string {
 	name := "question"
 	switch d.q.Kind {
 	case "permission":
-		name = "allow " + view.CleanLine(d.q.Tool) + "?"
+		name = "allow " + view.RevealLine(d.q.Tool) + "?"
 	case "trust":
 		name = "trust?"
 	}
 	if d.q.Origin != "" && d.q.Origin != "main" {
-		name += " " + d.host.Signs().Dot + " " + view.CleanLine(d.q.Origin)
+		name += " " + d.host.Signs().Dot + " " + view.RevealLine(d.q.Origin)
 	}
 	if d.more > 0 {
 		name += fmt.Sprintf(" (%d more)", d.more)
@@ -54,7 +54,7 @@ func (d *question) compose(width int) {
 		return
 	}
 	if !d.repeats() {
-		out = append(out, wrapped(view.CleanLine(d.q.Summary), width, surfaces.Bold)...)
+		out = append(out, wrapped(view.RevealLine(d.q.Summary), width, surfaces.Bold)...)
 	}
 	if d.q.Kind == "question" {
 		out = append(out, wrapped(d.q.Detail, width, 0)...)
@@ -68,7 +68,7 @@ func (d *question) compose(width int) {
 		out = append(out, wrapped("Only a person may allow this.", width, surfaces.Warn)...)
 	}
 	for _, why := range d.q.Reasons {
-		out = append(out, wrapped(view.CleanLine(why), width, surfaces.Dim)...)
+		out = append(out, wrapped(view.RevealLine(why), width, surfaces.Dim)...)
 	}
 	text := d.q.Detail
 	if more := len(text) - shownBytes; more > 0 {
@@ -81,12 +81,11 @@ func (d *question) compose(width int) {
 
 // repeats tells whether the detail is a line that the summary says already.
 func (d *question) repeats() bool {
-	text := strings.TrimSpace(d.q.Detail)
+	text := strings.TrimSpace(view.Reveal(d.q.Detail))
 	if strings.Contains(text, "\n") {
-		text = firstLine(d.q.Detail)
-		return text == firstLine(d.q.Summary)
+		return firstLine(text) == firstLine(view.Reveal(d.q.Summary))
 	}
-	rest, says := strings.CutSuffix(strings.TrimSpace(d.q.Summary), text)
+	rest, says := strings.CutSuffix(strings.TrimSpace(view.Reveal(d.q.Summary)), text)
 	return says && len(rest) <= len(d.q.Tool)+2
 }
 
@@ -105,7 +104,7 @@ func (d *question) optionLines(width int) []line {
 			lead, style = g.Fold+" ", surfaces.Bold
 		}
 		lead += strconv.Itoa(i+1) + "  "
-		for j, l := range kit.Wrap(view.CleanLine(option), max(width-kit.Width(lead), 1)) {
+		for j, l := range kit.Wrap(view.RevealLine(option), max(width-kit.Width(lead), 1)) {
 			if j > 0 {
 				lead = strings.Repeat(" ", kit.Width(lead))
 			}

@@ -274,7 +274,7 @@ func TestQuestionForeign(t *testing.T) {
 	q.Summary, q.Origin = "bash\x1b[31m [::b]", "plugin [red]x\x1b[0m"
 	q.Reasons = []string{"[YELLOW] \x1b[7m[\"a\"]b[\"\"]"}
 	text := show(t, questionOn(t, h, q), 80, 24)
-	for _, want := range []string{"echo  two  spaces [red]x[-]    y", "evil", "bash [::b]", "plugin [red]x", `[YELLOW] ["a"]b[""]`} {
+	for _, want := range []string{`echo  two  spaces\x1b[2J\x1b]0;x\x07 [red]x[-]    y\r`, `\u202eevil\u202c`, `bash\x1b[31m [::b]`, `plugin [red]x\x1b[0m`, `[YELLOW] \x1b[7m["a"]b[""]`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not shown:\n%s", want, text)
 		}
@@ -309,6 +309,7 @@ func TestReadable(t *testing.T) {
 		{`{"c":"\u0000\\\u003e\"\u00e9"}`, "{\n  \"c\": \"\\u0000\\\\>\\\"\\u00e9\"\n}"},
 		{`{"c":1e400}`, "{\n  \"c\": 1e400\n}"},
 		{`no JSON \`, `no JSON \`},
+		{"{\"c\":\"a\u009d0;b\u009c\u202e\U000e0041\"}", "{\n  \"c\": \"a\\u009d0;b\\u009c\\u202e\\udb40\\udc41\"\n}"},
 	} {
 		if got := indented(json.RawMessage(c.in)); got != c.want {
 			t.Errorf("%s reads %s, want %s", c.in, got, c.want)

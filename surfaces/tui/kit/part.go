@@ -70,9 +70,17 @@ type Mouse struct {
 	Mods   tcell.ModMask
 }
 
-// Clean is the one way of foreign text to the screen: what could steer the terminal
-// is gone, line ends and tabs stay. Join chunks before.
+// Clean is the way of foreign text to the screen: what could steer the terminal is
+// gone, line ends and tabs stay. Join chunks before. What a person decides by is
+// revealed instead.
 func Clean(text string) string { return view.Clean(text) }
 
 // CleanLine is Clean for one line.
 func CleanLine(text string) string { return view.CleanLine(text) }
+
+// Reveal is the way of what a person decides by: nothing is gone, what could steer the
+// terminal is spelled out.
+func Reveal(text string) string { return view.Reveal(text) }
+
+// RevealLine is Reveal for one line.
+func RevealLine(text string) string { return view.RevealLine(text) }

@@ -305,9 +305,9 @@ func (c *Call) end(r Result, minus string) {
 	switch {
 	case d.Denied:
 		c.state = Refused
-		c.note = kit.CleanLine("blocked by " + d.By + ": " + d.Why)
+		c.note = kit.RevealLine("blocked by " + d.By + ": " + d.Why)
 		if d.By == "" {
-			c.note = kit.CleanLine("refused: " + d.Why)
+			c.note = kit.RevealLine("refused: " + d.Why)
 		}
 	case r.IsError && d.Status == nil:
 		first, _, _ := strings.Cut(strings.TrimSpace(c.output), "\n")
@@ -345,7 +345,7 @@ func (c *Call) end(r Result, minus string) {
 func Summary(arguments string) string {
 	var m map[string]any
 	if json.Unmarshal([]byte(arguments), &m) != nil {
-		return kit.CleanLine(head(arguments))
+		return kit.RevealLine(head(arguments))
 	}
 	for _, key := range []string{"command", "path", "pattern", "url", "query", "name", "question", "text"} {
 		if s, ok := m[key].(string); ok && s != "" {
@@ -358,13 +358,13 @@ func Summary(arguments string) string {
 					first += " in " + p
 				}
 			}
-			return kit.CleanLine(first)
+			return kit.RevealLine(first)
 		}
 	}
 	if len(m) == 0 {
 		return ""
 	}
-	return kit.CleanLine(head(arguments))
+	return kit.RevealLine(head(arguments))
 }
 
 // head is as much of a text as one line may need.

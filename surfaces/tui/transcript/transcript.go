@@ -183,7 +183,7 @@ func (t *Transcript) Begin(id, name, arguments string) {
 		t.touch(e)
 		return
 	}
-	c := &Call{id: id, name: kit.CleanLine(name), summary: Summary(arguments)}
+	c := &Call{id: id, name: kit.RevealLine(name), summary: Summary(arguments)}
 	t.calls[id] = t.append(c)
 }
 
@@ -222,7 +222,7 @@ func (t *Transcript) Finish(id string, r Result) {
 func (t *Transcript) Refuse(id, by, why string) {
 	if e := t.calls[id]; e != nil {
 		c := e.block.(*Call)
-		c.state, c.note = Refused, kit.CleanLine("blocked by "+by+": "+why)
+		c.state, c.note = Refused, kit.RevealLine("blocked by "+by+": "+why)
 		t.touch(e)
 	}
 }
