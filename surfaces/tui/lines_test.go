@@ -32,6 +32,12 @@ func newPlain(t *testing.T, e *engine) *plainLab {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newPlainOn(t, e, inRead, inWrite)
+}
+
+// newPlainOn reads what is written at the other end of inRead.
+func newPlainOn(t *testing.T, e *engine, inRead, inWrite *os.File) *plainLab {
+	t.Helper()
 	outRead, outWrite, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +154,15 @@ func TestLines(t *testing.T) {
 	l.ends()
 }
 
+// readable waits until the question that is shown takes answers.
+func (l *plainLab) readable() {
+	l.t.Helper()
+	shown := make(chan struct{})
+	l.s.in.do(func() { close(shown) }) // behind what shows it
+	<-shown
+	time.Sleep(deafLines + 50*time.Millisecond)
+}
+
 // Questions are numbered; what was typed ahead answers none of them.
 func TestLineQuestions(t *testing.T) {
 	for _, c := range []struct {
@@ -171,7 +186,7 @@ func TestLineQuestions(t *testing.T) {
 			l.s.onQuestion(&c.q)
 			l.sees("? may I?")
 			l.sees(":\n")
-			time.Sleep(deafLines + 50*time.Millisecond)
+			l.readable()
 			if len(c.q.Options) > 0 {
 				l.line("9")
 				l.sees("a number from 1 to")
