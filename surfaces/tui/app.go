@@ -80,11 +80,11 @@ type Session struct {
 	lines   *lines // of the line mode
 
 	ctx      context.Context
-	running  *activity // the prompt that runs; nil for none
-	changing int       // commands at work that decide where the next prompt goes
-	shells   int       // ! commands that run
-	calls    int       // ! commands so far
-	stopped  bool      // the loop is to end
+	running  *activity    // the prompt that runs; nil for none
+	changing int          // commands at work that decide where the next prompt goes
+	shells   []*shellLine // ! commands that run
+	calls    int          // ! commands so far
+	stopped  bool         // the loop is to end
 	failure  error
 	quitHint time.Time // of the first Ctrl-C
 	hintTill time.Time
@@ -148,7 +148,10 @@ func newSession(o Options, plain bool) (*Session, error) {
 	s.tr = transcript.New(th, s.signs)
 	s.tr.Copy = s.copy
 	s.editor = input.NewEditor(s.editorOptions())
-	s.asking = input.NewQuestions(input.QuestionsOptions{Host: host{s}, Answer: s.answer, Check: s.check, Keys: keys})
+	s.asking = input.NewQuestions(input.QuestionsOptions{
+		Host: host{s}, Answer: s.answer, Check: s.check, Keys: keys,
+		Running: func() bool { return s.running != nil }, Stop: func() { s.stopRun() },
+	})
 	return s, nil
 }
 

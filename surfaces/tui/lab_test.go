@@ -18,6 +18,7 @@ import (
 	"starling/bus"
 	"starling/bus/chat"
 	"starling/bus/view"
+	"starling/surfaces/tui/input"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -31,7 +32,7 @@ type engine struct {
 	mode     string
 	past     []chat.Message
 	steered  []string
-	shell    func(line string, out func(string)) (string, error)
+	shell    func(ctx context.Context, line string, out func(string)) (string, error)
 	run      func(ctx context.Context, text string) view.Outcome
 	commands []view.Command
 }
@@ -86,11 +87,11 @@ func (e *engine) SetMode(name string) error {
 	return nil
 }
 
-func (e *engine) Shell(_ context.Context, line string, _ bool, out func(string)) (string, error) {
+func (e *engine) Shell(ctx context.Context, line string, _ bool, out func(string)) (string, error) {
 	if e.shell == nil {
 		return "", errors.New("no shell here")
 	}
-	return e.shell(line, out)
+	return e.shell(ctx, line, out)
 }
 
 func (e *engine) Command(_ context.Context, name, args string) (view.CommandReply, error) {
@@ -296,3 +297,5 @@ func compare(t testing.TB, name, got string) {
 		t.Errorf("%s (-want +got):\n%s", name, diff)
 	}
 }
+
+func entry(text string) input.Entry { return input.Entry{Text: text} }

@@ -99,7 +99,7 @@ func (s *Session) runLines(ctx context.Context, open Open) error {
 		if l.bad != nil {
 			s.stop(l.bad)
 		}
-		if l.atEnd && s.free() && s.shells == 0 && len(l.queue) == 0 {
+		if l.atEnd && s.free() && len(s.shells) == 0 && len(l.queue) == 0 {
 			s.stop(nil)
 		}
 	}
@@ -238,12 +238,12 @@ func (l *lines) line(text string) {
 	}
 	text, l.half = l.half+text, ""
 	if len(l.open) > 0 {
-		if now := l.s.now(); now.Sub(l.open[0].asked) >= deafLines {
+		now := l.s.now()
+		if now.Sub(l.open[0].asked) >= deafLines {
 			l.reply(text)
 			return
-		} else {
-			l.open[0].asked = now // more of it may come
 		}
+		l.open[0].asked = now // more of it may come
 	}
 	trimmed := strings.TrimSpace(text)
 	_, _, isCommand := command.Split(trimmed)

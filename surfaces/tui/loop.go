@@ -105,7 +105,7 @@ func (s *Session) stop(err error) {
 func (s *Session) redraw() { s.pump.ask(s.now()) }
 
 func (s *Session) busy() bool {
-	return s.running != nil || s.shells > 0 || s.work.hint != "" || s.panels != nil && s.panels.Busy()
+	return s.running != nil || len(s.shells) > 0 || s.work.hint != "" || s.panels != nil && s.panels.Busy()
 }
 
 // receive takes what came from elsewhere.

@@ -105,10 +105,11 @@ func (s *Session) onAnswer(e *event.AnswerEvent) {
 
 // answer tells the engine what the person said.
 func (s *Session) answer(id string, a view.Answer) {
+	stopping := s.running != nil && s.running.stopping
 	s.beside(func(d Driver) func() {
 		err := d.Answer(id, a)
 		return func() {
-			if err != nil {
+			if err != nil && !stopping { // else the stop has settled it
 				s.notice(view.Notice{Text: "the answer came to nothing: " + err.Error(), Warn: true})
 			}
 		}

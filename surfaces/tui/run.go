@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,7 +79,7 @@ func (s *Session) ended(out view.Outcome) {
 		was = new(activity)
 	}
 	s.running, s.wants, s.shown = nil, true, ""
-	s.work.on = s.shells > 0
+	s.idle()
 	s.live.Store(false)
 	s.endReply()
 	switch {
@@ -131,15 +132,34 @@ func (s *Session) steer(e input.Entry) {
 	})
 }
 
-// stopRun stops what runs, and tells whether anything did.
+// stopRun stops what runs, commands of the person too, and tells whether anything did.
 func (s *Session) stopRun() bool {
-	if s.running == nil {
+	if s.running == nil && len(s.shells) == 0 {
 		return false
 	}
-	s.running.stopping = true
-	s.running.stop()
+	for _, sh := range s.shells {
+		sh.stop()
+	}
+	if s.running != nil {
+		s.running.stopping = true
+		s.running.stop()
+	}
 	s.doing("stopping")
 	return true
+}
+
+// idle says what goes on besides a run.
+func (s *Session) idle() {
+	s.work.on = s.running != nil || len(s.shells) > 0
+	if n := len(s.shells); s.running == nil && n > 0 {
+		s.doing(oneLine(s.shells[n-1].line))
+	}
+}
+
+// shellLine is a command of the person that runs.
+type shellLine struct {
+	line string
+	stop func()
 }
 
 // hint shows a short text at the bottom for a while.
@@ -163,15 +183,22 @@ func (s *Session) shell(text string) {
 		s.tr.Begin(id, "shell", "") // the line stands above
 		s.tr.Show(id)
 	}
-	s.shells++
+	ctx, cancel := context.WithCancel(s.ctx)
+	sh := &shellLine{line, cancel}
+	s.shells = append(s.shells, sh)
 	s.work.on = true
 	s.doing(oneLine(line))
 	s.beside(func(d Driver) func() {
-		status, err := d.Shell(s.ctx, line, !unseen, func(chunk string) { s.in.write(output, id, chunk) })
+		status, err := d.Shell(ctx, line, !unseen, func(chunk string) { s.in.write(output, id, chunk) })
+		stopped := ctx.Err() != nil
+		cancel()
 		return func() {
-			s.shells--
-			s.work.on = s.running != nil
+			s.shells = slices.DeleteFunc(s.shells, func(o *shellLine) bool { return o == sh })
+			s.idle()
 			s.wants = true
+			if stopped {
+				status, err = "stopped", nil
+			}
 			if err != nil {
 				status = err.Error()
 			}

@@ -46,6 +46,10 @@ type question struct {
 	answer func(view.Answer)
 	check  func(tool string, arguments json.RawMessage, result func(error))
 
+	// stops tells whether Esc stops a run, which stop does and refuses.
+	stops func() bool
+	stop  func()
+
 	keys    Keymap
 	stage   stage
 	mark    int // of the options of the question tool
@@ -65,7 +69,7 @@ func newQuestion(host kit.Host, q *event.QuestionEvent, keys Keymap) *question {
 	if keys == nil {
 		keys = defaultKeys
 	}
-	d := &question{modal: newModal(host), q: q, keys: keys}
+	d := &question{modal: newModal(host), q: q, keys: keys, stops: func() bool { return false }}
 	d.asked = d.now()
 	d.after = func(wait time.Duration, f func()) { host.Go(func() { time.Sleep(wait) }, f) }
 	if q.Kind == "question" && len(q.Options) == 0 {
@@ -96,12 +100,12 @@ func (d *question) choices() []choice {
 		return d.written("has it judged anew", "back")
 	case writing:
 		if len(d.q.Options) == 0 {
-			return d.written("answers", "no answer")
+			return d.written("answers", d.escape())
 		}
 		return d.written("answers", "back")
 	}
 	if d.q.Kind == "question" {
-		return []choice{{"1-" + strconv.Itoa(min(len(d.q.Options), 9)), "choose"}, {"t", "own words"}, {"Esc", "no answer"}}
+		return []choice{{"1-" + strconv.Itoa(min(len(d.q.Options), 9)), "choose"}, {"t", "own words"}, {"Esc", d.escape()}}
 	}
 	var out []choice
 	for _, c := range []struct{ answer, key, label string }{
@@ -116,7 +120,18 @@ func (d *question) choices() []choice {
 			out = append(out, choice{c.key, c.label})
 		}
 	}
+	if d.stops() {
+		out = append(out, choice{"Esc", d.escape()})
+	}
 	return out
+}
+
+// escape is what Esc does with a question of the run that nobody is writing in.
+func (d *question) escape() string {
+	if d.stops() {
+		return "stops the run"
+	}
+	return "no answer"
 }
 
 // written is what can be done with a text of several lines.
@@ -209,10 +224,14 @@ func (d *question) finish(a view.Answer) {
 
 // Key answers. Every key is the question's: none reaches what is below.
 func (d *question) Key(ev *tcell.EventKey) bool {
+	c := chord(ev)
+	if !d.done && c == "esc" && d.outermost() && d.stops() {
+		d.stop() // even right after it opened: this permits nothing
+		return true
+	}
 	if d.done || d.deaf.ignores(d.when(ev)) {
 		return true
 	}
-	c := chord(ev)
 	if d.held != nil {
 		d.release(d.when(ev), c)
 		return true
@@ -257,6 +276,11 @@ func (d *question) Key(ev *tcell.EventKey) bool {
 		d.body.key(c)
 	}
 	return true
+}
+
+// outermost tells whether Esc leaves the question, and not what was opened in it.
+func (d *question) outermost() bool {
+	return d.stage == choosing || d.stage == writing && len(d.q.Options) == 0
 }
 
 // hold gives an answer that permits something once it is clear that its key was

@@ -21,6 +21,10 @@ type QuestionsOptions struct {
 	// Check holds edited arguments against the schema of a tool. It may wait: it is
 	// called beside the event loop. nil takes any JSON.
 	Check func(tool string, arguments json.RawMessage) error
+	// Running tells whether a run goes on, which Esc then stops; nil for never.
+	Running func() bool
+	// Stop stops the run; the questions that belong to it are refused right after.
+	Stop func()
 	// Keys are those of the editor, for what is written in an answer; nil for
 	// DefaultKeys.
 	Keys Keymap
@@ -46,6 +50,8 @@ func (s *Questions) Ask(q *event.QuestionEvent) {
 		s.drop(d)
 		s.o.Answer(q.ID, a)
 	}
+	d.stops = func() bool { return s.o.Running != nil && s.o.Running() && d.q.Kind != "trust" }
+	d.stop = s.stop
 	if s.o.Check != nil {
 		d.check = func(tool string, arguments json.RawMessage, result func(error)) {
 			var err error
@@ -69,10 +75,21 @@ func (s *Questions) Settled(id string) {
 	}
 }
 
-// RefuseAll answers no to every question: the program ends, or the run was stopped.
-func (s *Questions) RefuseAll() {
-	for len(s.open) > 0 {
-		d := s.open[0]
+// RefuseAll answers no to every question: the program ends.
+func (s *Questions) RefuseAll() { s.refuse(func(*question) bool { return true }) }
+
+// stop stops the run and refuses what it asked. A question about trust is not the
+// run's, and its no would be kept: it stays.
+func (s *Questions) stop() {
+	s.o.Stop()
+	s.refuse(func(d *question) bool { return d.q.Kind != "trust" })
+}
+
+func (s *Questions) refuse(which func(*question) bool) {
+	for _, d := range slices.Clone(s.open) {
+		if !which(d) {
+			continue
+		}
 		a := view.Answer{Value: view.AnswerNo}
 		if d.q.Kind == "question" {
 			a.Value = ""
