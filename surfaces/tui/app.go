@@ -291,6 +291,7 @@ func (s *Session) replayReply(m chat.Message) {
 		case chat.Thinking:
 			s.tr.Write(b.Text, true)
 		case chat.Call:
+			s.tr.EndReply()
 			s.tr.Begin(b.ID, b.Name, b.Arguments)
 		}
 	}

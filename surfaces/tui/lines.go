@@ -166,8 +166,8 @@ func (l *lines) message(m chat.Message) {
 
 func (l *lines) person(text string) { l.say("you: %s", text) }
 
+// notice says a line. What the model writes comes in whole lines: none is cut in two.
 func (l *lines) notice(n view.Notice) {
-	l.endReply()
 	switch {
 	case n.From != "":
 		l.say("[%s] %s", kit.CleanLine(n.From), n.Text)

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rivo/tview"
@@ -21,6 +22,7 @@ type Transcript struct {
 
 	entries []*entry
 	calls   map[string]*entry
+	reply   int // the last block of the reply that is being written; -1 for none
 
 	follow bool
 	top    place // the first visible row while it does not follow
@@ -57,7 +59,7 @@ const maxHeld = 20_000
 func New(theme *kit.Theme, signs *kit.Signs) *Transcript {
 	return &Transcript{
 		Box: tview.NewBox(), theme: theme, look: Look{Signs: signs},
-		calls: map[string]*entry{}, follow: true,
+		calls: map[string]*entry{}, follow: true, reply: -1,
 	}
 }
 
@@ -67,36 +69,66 @@ func (t *Transcript) SetTheme(theme *kit.Theme) { t.theme = theme }
 // Reset forgets everything.
 func (t *Transcript) Reset() {
 	t.entries, t.cached, t.visible, t.held = nil, nil, nil, 0
-	t.calls = map[string]*entry{}
+	t.calls, t.reply = map[string]*entry{}, -1
 	t.follow, t.fresh, t.top, t.sel = true, false, place{}, selection{}
 }
 
 // Empty tells whether nothing was said yet.
 func (t *Transcript) Empty() bool { return len(t.entries) == 0 }
 
-func (t *Transcript) last() block {
-	if len(t.entries) == 0 {
+// writing is the piece that the model writes on; nil for none.
+func (t *Transcript) writing() *prose {
+	if t.reply < 0 {
 		return nil
 	}
-	return t.entries[len(t.entries)-1].block
+	p, _ := t.entries[t.reply].block.(*prose)
+	return p
 }
 
-// closeProse ends what the model was writing.
+// closeProse ends the piece the model was writing.
 func (t *Transcript) closeProse() {
-	if p, ok := t.last().(*prose); ok && p.open {
+	if p := t.writing(); p != nil && p.open {
 		p.close()
-		t.touch(t.entries[len(t.entries)-1])
+		t.touch(t.entries[t.reply])
 	}
 }
 
-func (t *Transcript) append(b block) *entry {
-	t.closeProse()
-	before := t.last()
+// append puts a block at the end: below a reply that is being written, which goes on
+// above it.
+func (t *Transcript) append(b block) *entry { return t.insert(len(t.entries), b) }
+
+// write puts a piece behind those of the reply that is being written.
+func (t *Transcript) write(p *prose) *entry {
+	at := len(t.entries)
+	if t.reply >= 0 {
+		t.closeProse()
+		at = t.reply + 1
+	}
+	t.reply = at
+	return t.insert(at, p)
+}
+
+func (t *Transcript) insert(at int, b block) *entry {
+	var before block
+	if at > 0 {
+		before = t.entries[at-1].block
+	}
 	e := &entry{block: b, gap: before != nil}
 	if s, ok := b.(spaced); ok && before != nil {
 		e.gap = s.gapAfter(before)
 	}
-	t.entries = append(t.entries, e)
+	if at < len(t.entries) { // what is read stays the same
+		moves := []*int{&t.top.entry, &t.sel.from.entry, &t.sel.to.entry}
+		for i := range t.visible {
+			moves = append(moves, &t.visible[i].entry)
+		}
+		for _, entry := range moves {
+			if *entry >= at {
+				*entry++
+			}
+		}
+	}
+	t.entries = slices.Insert(t.entries, at, e)
 	t.fresh = t.fresh || !t.follow
 	return e
 }
@@ -146,19 +178,20 @@ func (t *Transcript) Notice(n view.Notice) {
 	t.append(&noted{text: strings.TrimRight(text, "\n"), warn: n.Warn})
 }
 
-// Write adds a piece of what the model writes or thinks, as it comes.
+// Write adds a piece of what the model writes or thinks, as it comes. It goes on where
+// the reply stands, whatever came below it meanwhile.
 func (t *Transcript) Write(text string, thinking bool) {
 	goes, fence := false, ""
 	for text != "" {
-		p, ok := t.last().(*prose)
-		if !ok || !p.open || p.thinking != thinking {
+		p := t.writing()
+		if p == nil || !p.open || p.thinking != thinking {
 			p = &prose{thinking: thinking, open: true, goes: goes, fence: fence, inner: strings.TrimSuffix(fence, "\n")}
-			e := t.append(p)
+			e := t.write(p)
 			e.gap = e.gap && !goes
 		}
 		var full bool
 		text, full = p.add(text)
-		t.touch(t.entries[len(t.entries)-1])
+		t.touch(t.entries[t.reply])
 		if full {
 			goes, fence = true, ""
 			if p.inner != "" && !thinking {
@@ -167,14 +200,17 @@ func (t *Transcript) Write(text string, thinking bool) {
 			blank := p.inner == "" && strings.HasSuffix(p.source(), "\n\n")
 			p.close()
 			q := &prose{thinking: thinking, open: true, goes: !blank || thinking, fence: fence, inner: p.inner}
-			e := t.append(q)
+			e := t.write(q)
 			e.gap = blank && !thinking
 		}
 	}
 }
 
 // EndReply ends what the model writes: the next piece begins anew.
-func (t *Transcript) EndReply() { t.closeProse() }
+func (t *Transcript) EndReply() {
+	t.closeProse()
+	t.reply = -1
+}
 
 // Begin adds a call that runs; of an id that is known it changes the arguments.
 func (t *Transcript) Begin(id, name, arguments string) {
