@@ -239,21 +239,28 @@ func TestBackgroundIsKilled(t *testing.T) {
 
 // Bug report C-02: a timeout ends the whole tree and keeps the output so far.
 func TestTimeout(t *testing.T) {
-	l := newLab(t, nil)
-	r, err := l.try(t.Context(), `mkdir d; cd d; echo so far; sh -c 'sleep 600 & echo $!; sleep 600'`, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !r.IsError || !r.TimedOut || r.Stopped || !strings.HasPrefix(r.Content, "so far\n") || !strings.Contains(r.Content, "[ended after its timeout of 1 s, with all it started; give a longer timeout_s (at most 3600)") {
-		t.Errorf("%+v", r)
-	}
-	for _, pid := range pids(t, r.Content) {
-		if lives(pid) {
-			t.Errorf("process %d is left", pid)
+	for limit := 1; ; limit *= 2 {
+		l := newLab(t, nil)
+		r, err := l.try(t.Context(), `mkdir d; cd d; echo so far; sh -c 'sleep 600 & echo $!; sleep 600'`, limit, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if l.Cwd() != filepath.Join(l.dir, "d") {
-		t.Errorf("the folder is %s", l.Cwd())
+		begun := strings.HasPrefix(r.Content, "so far\n") && !strings.HasPrefix(r.Content, "so far\n[")
+		if r.TimedOut && !begun && limit < 60 {
+			continue // a busy machine had not started it all
+		}
+		if !r.IsError || !r.TimedOut || r.Stopped || !strings.HasPrefix(r.Content, "so far\n") || !strings.Contains(r.Content, fmt.Sprintf("[ended after its timeout of %d s, with all it started; give a longer timeout_s (at most 3600)", limit)) {
+			t.Errorf("%+v", r)
+		}
+		for _, pid := range pids(t, r.Content) {
+			if lives(pid) {
+				t.Errorf("process %d is left", pid)
+			}
+		}
+		if l.Cwd() != filepath.Join(l.dir, "d") {
+			t.Errorf("the folder is %s", l.Cwd())
+		}
+		return
 	}
 }
 
