@@ -105,7 +105,7 @@ func (r *reader) setVariable(name string, w Word, st *state, exported bool) {
 }
 
 // assign reads one word of export, declare and the like.
-func (r *reader) assign(a *syntax.Assign, st *state, exported bool) {
+func (r *reader) assign(a *syntax.Assign, st *state, exported bool, flags string) {
 	if a.Name != nil && !a.Naked {
 		r.assignment(a, st, exported)
 		return
@@ -119,9 +119,14 @@ func (r *reader) assign(a *syntax.Assign, st *state, exported bool) {
 	if v.known && strings.HasPrefix(v.text, "-") && !strings.ContainsAny(v.text, "n") {
 		return // an option; -n makes a name of another variable
 	}
-	name, _, _ := strings.Cut(v.text, "=")
+	name, text, set := strings.Cut(v.text, "=")
 	if !v.known {
 		name = "PATH" // it may be any
+		r.unread("a variable is declared whose name nobody knows, which may run a command: %s", clip(v.src))
+	}
+	r.assigned[name] = true
+	if r.texted(name); set {
+		r.declared(name, literal(text), flags)
 	}
 	r.setVariable(name, v.word(), st, exported)
 }

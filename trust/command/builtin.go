@@ -14,6 +14,7 @@ func (c *command) builtin() bool {
 		return false
 	}
 	r, st := c.r, c.st
+	c.setsByName()
 	switch c.name {
 	case "cd", "pushd", "popd":
 		c.changeFolder()
@@ -25,7 +26,10 @@ func (c *command) builtin() bool {
 			r.shadowed, free = true, false
 		}
 		c.set(spec.RiskRead, free, "a word of the shell")
-	case "read", "mapfile", "readarray", "getopts", "unset", "local":
+	case "declare", "typeset", "local", "readonly", "export", "let":
+		c.set(spec.RiskChange, false, "sets variables")
+		c.declaration()
+	case "read", "mapfile", "readarray", "getopts", "unset":
 		if c.name == "unset" {
 			st.funcs = map[string]bool{}
 		}
@@ -61,6 +65,28 @@ func (c *command) builtin() bool {
 		st.lost()
 	}
 	return true
+}
+
+// declaration reads declare and its like where they are called by another word.
+func (c *command) declaration() {
+	if c.name == "let" {
+		return
+	}
+	flags := declareFlags(c.args[1:])
+	for _, v := range c.args[1:] {
+		name, text, ok := strings.Cut(v.text, "=")
+		if !v.known {
+			c.r.unread("%s is given a word nobody knows, which may run a command: %s", c.name, clip(v.src))
+			return
+		}
+		if c.r.assigned[name] = true; name == "PATH" {
+			c.r.shadowed = true
+		}
+		c.r.texted(name)
+		if ok {
+			c.r.declared(name, literal(text), flags)
+		}
+	}
 }
 
 // setsRisky: a variable of a builtin such as read leads to other programs.

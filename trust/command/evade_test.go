@@ -1,6 +1,8 @@
 package command_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,7 +63,7 @@ func TestEvasion(t *testing.T) {
 		{line: "echo ok; rm -rf / #", risk: destructive, floor: aboveAll, loss: "file", why: "one after the other"},
 		{line: "echo \"$(rm -rf /)\"", risk: destructive, floor: aboveAll, loss: "file", why: "inside quotes"},
 		{line: "echo ${x:-$(rm -rf /)}", risk: destructive, floor: aboveAll, loss: "file", why: "inside an expansion"},
-		{line: "echo $((1 + $(rm -rf /)))", risk: destructive, floor: aboveAll, loss: "file", why: "inside arithmetic"},
+		{line: "echo $((1 + $(rm -rf /)))", risk: destructive, floor: aboveAll, loss: "file", open: "arithmetic", why: "inside arithmetic"},
 		{line: "[[ -n $(rm -rf /) ]]", risk: destructive, floor: aboveAll, loss: "file", why: "inside a test"},
 		{line: "case a in a) rm -rf /;; esac", risk: destructive, floor: aboveAll, loss: "file", why: "an arm"},
 		{line: "a=([0]=$(rm -rf /))", risk: destructive, floor: aboveAll, loss: "file", why: "inside an array"},
@@ -139,7 +141,7 @@ func TestEvasion(t *testing.T) {
 		{line: "echo x > /dev/tcp/1.2.3.4/80", risk: network, why: "bash opens a connection"},
 		{line: "a=1; echo ${a@P}", risk: change, open: "@P", why: "runs what is inside"},
 		{line: "x='a[$(touch y)]'; echo $((x))", risk: change, open: "subscript", why: "arithmetic runs it"},
-		{line: "[[ -v 'a[$(touch y)]' ]]", risk: change, open: "subscript", why: "the test runs it"},
+		{line: "[[ -v 'a[$(touch y)]' ]]", risk: change, open: "-v looks", why: "the test runs it"},
 		{line: "echo 'a", risk: change, open: "quote", why: "no end of a quote"},
 		{line: "if", risk: change, open: "if", why: "no command"},
 		{line: "git status\r", risk: change, open: "carriage", why: "shells take it for a letter"},
@@ -159,6 +161,137 @@ func TestEvasion(t *testing.T) {
 	} {
 		check(t, c)
 	}
+}
+
+// TestCountedText: text that bash reads once more where it counts, names or
+// declares, and text of the same kind that is surely a number.
+func TestCountedText(t *testing.T) {
+	at := shop
+	at.Env = []string{"PATH=/bin", "width=80", "text=a[$(touch y)]"}
+	for line, open := range map[string]string{
+		`n=$(printf 'b[\x24(touch y)]'); echo $((n))`:         "it counts with n",
+		`n=$(cat a); echo $(( m = n + 1 ))`:                   "it counts with n",
+		`n=$(cat a); m=$n; echo $((m))`:                       "it counts with m",
+		`n=$(cat a); m=n; echo $((m))`:                        "it counts with m",
+		`read x < a; echo $((x))`:                             "it counts with x",
+		`read -r -p 'n? ' x; ((x > 3)) && ls`:                 "it counts with x",
+		`read; echo $((REPLY))`:                               "it counts with REPLY",
+		`read -a x < a; echo $((x[0]))`:                       "it counts with x",
+		`n=$(cat a); [[ $n -eq 1 ]]`:                          "it counts with n",
+		`n=$(cat a); [[ n -lt 1 ]]`:                           "it counts with n",
+		`[[ $(cat a) -eq 1 ]]`:                                "arithmetic",
+		`n=$(cat a); let k=n`:                                 "it counts with n",
+		`n=$(cat a); builtin let k=n`:                         "it counts with n",
+		`command let "k=$(cat a)"`:                            "let counts",
+		`n=$(cat a); x[n]=1`:                                  "it counts with n",
+		`n=$(cat a); x[$n]=1`:                                 "it counts with n",
+		`n=$(cat a); x=([n]=1)`:                               "it counts with n",
+		`n=$(cat a); echo ${x[n]}`:                            "it counts with n",
+		`n=$(cat a); echo ${#x[n]}`:                           "it counts with n",
+		`n=$(cat a); echo ${x:n}`:                             "it counts with n",
+		`n=$(cat a); echo ${x:0:$n}`:                          "it counts with n",
+		`n=$(cat a); echo ${!n}`:                              "${!n}",
+		`echo ${!1}`:                                          "${!1}",
+		`n=$(cat a); [[ -v $n ]]`:                             "-v looks",
+		`n=$(cat a); [ -v "$n" ]`:                             "-v looks",
+		`n=$(cat a); test -v "$n"`:                            "-v looks",
+		`test -v 'x[$(touch y)]'`:                             "-v looks",
+		`mapfile -t arr < a; echo $((arr[0]))`:                "it counts with arr",
+		`readarray arr < a; [[ ${arr[0]} -gt 1 ]]`:            "it counts with arr",
+		`mapfile -O "$(cat a)" arr`:                           "mapfile -O",
+		`printf -v "$(cat a)" x`:                              "printf is given",
+		`printf -v 'x[$(touch y)]' x`:                         "subscript",
+		`n=$(cat a); printf -v k '%s' "$n"; echo $((k))`:      "it counts with k",
+		`unset 'x[$(touch y)]'`:                               "subscript",
+		`n=$(cat a); unset "$n"`:                              "unset is given",
+		`n=$(cat a); read "$n"`:                               "read is given",
+		`read 'x[$(touch y)]' <<< 1`:                          "subscript",
+		`getopts x 'x[$(touch y)]'`:                           "subscript",
+		`wait -p 'x[$(touch y)]'`:                             "subscript",
+		`for x in $(cat a); do echo $((x)); done`:             "it counts with x",
+		`for x; do echo $((x)); done`:                         "it counts with x",
+		`select x in a 'b[$(touch y)]'; do echo $((x)); done`: "subscript",
+		`n=$(cat a); for ((i = 0; i < n; i++)); do ls; done`:  "it counts with n",
+		`f() { echo $(($1)); }; f "$(cat a)"`:                 "arithmetic",
+		`echo $(($1))`:                                        "arithmetic",
+		`echo $((text))`:                                      "it counts with text",
+		`x=abc; echo $((x)); abc=$(cat a)`:                    "it counts with x",
+		`: ${x:=$(cat a)}; echo $((x))`:                       "it counts with x",
+		`x=1; x+=$(cat a); echo $((x))`:                       "it counts with x",
+		`x=5; eval 'x=$(cat a)'; echo $((x))`:                 "it counts with x",
+		`x=$(cat a); eval 'echo $((x))'`:                      "it counts with x",
+		`x=$(cat a); sh -c 'echo $((x))'`:                     "it counts with x",
+		`wc() { cat a; }; n=$(wc -l); echo $((n))`:            "another program",
+		`PATH=.; n=$(nproc); echo $((n))`:                     "another program",
+		`n=$(wc -l a); echo $((n))`:                           "it counts with n",
+		`declare -i n=$(cat a)`:                               "it counts with n",
+		`declare -i n; n=$(cat a)`:                            "it counts with n",
+		`RANDOM=$(cat a)`:                                     "it counts with RANDOM",
+		`declare -n r="$(cat a)"; echo $r`:                    "another name",
+		`declare -n r='x[$(touch y)]'; echo $r`:               "subscript",
+		`declare "$(cat a)"`:                                  "name nobody knows",
+		`export $(cat a)`:                                     "name nobody knows",
+		`declare -a x='($(touch y))'`:                         "read as code",
+		`declare -a 'x=($(touch y))'`:                         "read as code",
+		`declare -A x='([a]=$(touch y))'`:                     "read as code",
+		`typeset -a x='($(touch y))'`:                         "read as code",
+		`readonly -a x='($(touch y))'`:                        "read as code",
+		`export -a x='($(touch y))'`:                          "read as code",
+		`local -a x='($(touch y))'`:                           "read as code",
+		`declare -a x; declare x=' ($(touch y))'`:             "read as code",
+		`builtin declare -a 'x=($(touch y))'`:                 "read as code",
+		`\readonly -a x='($(touch y))'`:                       "read as code",
+		"declare -a x=\"$(cat a)\"":                           "made of text nobody knows",
+		`n=$(cat a); readonly -a x="$n"`:                      "made of text nobody knows",
+		`bash --rcfile ./x -ic ls`:                            "+",
+		`bash --init-file ./x -i -c ls`:                       "+",
+		`bash --debugger -c ls`:                               "+",
+		`bash -O extdebug -c ls`:                              "+",
+		`fish -C 'touch y' -c ls`:                             "its own way",
+		`fish --init-command='touch y' -c ls`:                 "its own way",
+		`csh -c 'touch y'`:                                    "its own way",
+		`zsh -c 'cat *(e:touch\ y:)'`:                         "its own way",
+		`ksh -c '[ $n -eq 1 ]'`:                               "its own way",
+		"zsh <<< 'cat $x'":                                    "its own way",
+		// What is surely a number.
+		`i=0; while [ $i -lt 5 ]; do i=$((i+1)); done`:         "",
+		`for i in 1 2 3; do echo $((i * 2)); done`:             "",
+		`for i in {1..5}; do echo $((i * 2)); done`:            "",
+		`for i in $(seq 1 5); do echo $((i * 2)); done`:        "",
+		`for ((i = 0; i < 3; i++)); do echo $i; done`:          "",
+		`n=$(cat a | wc -l); echo $((n + 1))`:                  "",
+		`n=$(wc -l < a); [[ $n -gt 3 ]] && echo many`:          "",
+		`s=$(date +%s); echo $(( $(date +%s) - s ))`:           "",
+		`x=(1 2 3); echo $((x[0] + ${x[1]} + ${#x[@]}))`:       "",
+		`x=(a b); for i in "${!x[@]}"; do echo "$i"; done`:     "",
+		`echo $((width / 2)) $((0x1f + 2#101)) $(( $# + $? ))`: "",
+		`echo ${x:0:3} ${x: -1}`:                               "",
+		`n=$(cat a); [ "$n" -eq 1 ]`:                           "",
+		`n=$(cat a); echo "$n"; read k < a; echo "$k"`:         "",
+		`local x=1; echo $((x))`:                               "",
+		`export FOO=$(cat a)`:                                  "",
+		`declare -a x=(a "$(cat a)"); echo "${x[0]}"`:          "",
+		`n=3; m=$n; echo $((m)) ${x:-2}`:                       "",
+		`[[ -v HOME ]] && test -v x`:                           "",
+		`unset x 'y[2]'`:                                       "",
+		`bash -euo pipefail -c ls; zsh -lc ls`:                 "",
+	} {
+		got := command.Read(line, at)
+		if open == "+" {
+			if free(got) || got.Risk == read {
+				t.Errorf("%s: risk %s, free %v", line, got.Risk, free(got))
+			}
+			continue
+		}
+		if (got.Unread != "") != (open != "") || !strings.Contains(got.Unread, open) {
+			t.Errorf("%s: unread %q, want %q", line, got.Unread, open)
+		}
+	}
+}
+
+// free tells whether no part needs a rule.
+func free(r command.Reading) bool {
+	return r.Unread == "" && !slices.ContainsFunc(r.Parts, func(p command.Part) bool { return !p.Free })
 }
 
 // TestChainedCommands: whatever hangs on a command is a part of its own, or

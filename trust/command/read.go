@@ -41,7 +41,7 @@ func Read(line string, at Setting) Reading {
 		at: at, out: Reading{Line: line, Risk: spec.RiskRead}, whole: true,
 		folders: trust.Folders{Workspace: at.Workspace, Home: at.Home},
 		paths:   map[string]bool{}, fetched: map[string]bool{}, tainted: map[string]bool{},
-		listed: map[string][]string{}, found: map[string]bool{}, floor: map[string]string{}, secret: map[string]string{}, defined: map[string]bool{}, assigned: map[string]bool{},
+		listed: map[string][]string{}, found: map[string]bool{}, floor: map[string]string{}, secret: map[string]string{}, defined: map[string]bool{}, assigned: map[string]bool{}, counts: newCounting(),
 	}
 	r.lineOf(line, &state{dir: filepath.Clean(at.Dir), vars: map[string]string{}, funcs: map[string]bool{}})
 	return r.finish()
@@ -78,6 +78,7 @@ type reader struct {
 	shadowed bool            // names of programs may mean others: PATH, hash, enable
 	tangled  bool            // something in the line may run twice, later, or beside the rest
 
+	counts counting
 	texts  int // texts for a shell, one in another
 	open   []openLoss
 	moves  []move
@@ -92,6 +93,7 @@ type note struct {
 }
 
 func (r *reader) finish() Reading {
+	r.closeCounting()
 	r.closeGlobs()
 	r.lossOfMoved()
 	out := r.out

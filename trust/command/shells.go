@@ -8,7 +8,7 @@ import (
 	"starling/bus/spec"
 )
 
-var shells = words("sh bash dash ash zsh ksh mksh rbash fish busybox-sh")
+var shells = words("sh bash dash ash zsh ksh mksh rbash fish busybox-sh csh tcsh nu xonsh elvish")
 
 // interpreters run a program they are given as a file, as an argument or on
 // their standard input.
@@ -34,7 +34,7 @@ func (c *command) shellOf() bool {
 	}
 	r := c.r
 	c.set(spec.RiskChange, false, "runs a shell")
-	line, script := false, -1
+	line, script, plain := false, -1, true
 	for i := 1; i < len(c.args); i++ {
 		v := c.args[i]
 		text := v.prefix
@@ -46,15 +46,13 @@ func (c *command) shellOf() bool {
 			}
 			script = i
 		case (strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+")) && len(text) > 1 && text != "--":
-			if strings.HasPrefix(text, "--") {
-				if text == "--rcfile" || text == "--init-file" {
-					i++
-				}
-				continue
-			}
-			line = line || strings.Contains(text, "c")
-			if strings.HasSuffix(text, "o") || strings.HasSuffix(text, "O") {
-				i++
+			switch used, ok := shellOption(c, i); {
+			case !ok:
+				plain = false
+				fallthrough
+			default:
+				line = line || !strings.HasPrefix(text, "--") && strings.Contains(text, "c")
+				i += used
 			}
 			continue
 		default:
@@ -67,11 +65,11 @@ func (c *command) shellOf() bool {
 	}
 	switch {
 	case line && script > 0 && script < len(c.args):
-		if c.name == "fish" {
-			r.unread("fish reads its lines in its own way")
+		if foreignLine(c.name, c.args[script].text) {
+			r.unread("%s reads its lines in its own way", c.name)
 			break
 		}
-		if c.args[script].known {
+		if c.args[script].known && plain {
 			c.set(spec.RiskRead, !c.ours(), "runs a line, which is judged by itself")
 		}
 		st := c.child()
@@ -89,6 +87,52 @@ func (c *command) shellOf() bool {
 	return true
 }
 
+// shellOption reads one option of a shell and says how many words behind it are
+// its value; false for one that may run something or that nobody knows.
+func shellOption(c *command, i int) (values int, ok bool) {
+	v := c.args[i]
+	if name, long := strings.CutPrefix(v.prefix, "--"); long {
+		switch name {
+		case "login", "noprofile", "norc", "posix", "restricted", "verbose", "version", "help", "noediting":
+			return 0, v.known
+		case "rcfile", "init-file", "init-command":
+			if i+1 < len(c.args) {
+				c.scriptFile(c.args[i+1])
+			}
+			return 1, false
+		}
+		return 0, false
+	}
+	letters := v.prefix[1:]
+	ok = v.known && strings.Trim(letters, "abcefhiklmnoprstuvxBCEHPT") == ""
+	if c.name == "fish" && strings.ContainsAny(letters, "Cc") {
+		c.r.unread("fish reads its lines in its own way")
+	}
+	if strings.HasSuffix(letters, "o") || strings.HasSuffix(letters, "O") {
+		if i+1 < len(c.args) {
+			switch c.args[i+1].text {
+			case "errexit", "pipefail", "nounset", "noglob", "verbose", "noclobber", "posix", "errtrace":
+			default:
+				ok = false
+			}
+		}
+		return 1, ok
+	}
+	return 0, ok
+}
+
+// foreignLine tells whether a shell may read a line in another way than bash does:
+// fish always, those that resemble it where the line is more than plain words.
+func foreignLine(shell, line string) bool {
+	switch shell {
+	case "fish", "csh", "tcsh", "nu", "xonsh", "elvish", "rc", "es":
+		return true
+	case "zsh", "ksh", "mksh":
+		return strings.ContainsAny(line, "$`()[]{}=~^#!")
+	}
+	return false
+}
+
 // standardInput judges an interpreter that runs what it reads.
 func (c *command) standardInput() {
 	r, in := c.r, c.st.in
@@ -100,7 +144,10 @@ func (c *command) standardInput() {
 	}
 	switch in.kind {
 	case inputText:
-		if shells()[c.name] && c.name != "fish" {
+		switch {
+		case foreignLine(c.name, in.text):
+			r.unread("%s reads its lines in its own way", c.name)
+		case shells()[c.name]:
 			st := c.child()
 			st.in = input{}
 			r.nested(in.text, st)

@@ -110,6 +110,7 @@ func (r *reader) survey(file *syntax.File, text string) bool {
 	for _, v := range called {
 		followed = followed && plainSets[v] == 1 && values[v] != "" && plain(values[v]) && !setters[values[v]]
 	}
+	r.count(file)
 	r.wanders = r.wanders || moves(file)
 	if code {
 		r.unread("${…@P} runs the commands inside a variable")

@@ -344,8 +344,22 @@ func (r *reader) bomb(c *syntax.FuncDecl) bool {
 
 // declare reads export, declare, local, readonly, typeset.
 func (r *reader) declare(c *syntax.DeclClause, st *state) {
+	var options []value
 	for _, a := range c.Args {
-		r.assign(a, st, c.Variant.Value == "export" || c.Variant.Value == "declare" || c.Variant.Value == "typeset")
+		if a.Name == nil && a.Value != nil {
+			options = append(options, r.value(a.Value, st))
+		}
+	}
+	flags := declareFlags(options)
+	for _, a := range c.Args {
+		if a.Name != nil && a.Array == nil {
+			v := value{known: true}
+			if a.Value != nil {
+				v = r.value(a.Value, st)
+			}
+			r.declared(a.Name.Value, v, flags)
+		}
+		r.assign(a, st, c.Variant.Value == "export" || c.Variant.Value == "declare" || c.Variant.Value == "typeset", flags)
 	}
 	if len(c.Args) == 0 {
 		r.add(Part{Kind: Simple, Words: []Word{{Text: c.Variant.Value, Known: true}}, Dir: st.dir, Free: true, Risk: spec.RiskRead, Why: "lists variables"}, note{})
