@@ -36,6 +36,73 @@ func diffWhole(name string, created bool, old, next string) difference {
 	return diffEdits(name, created, old, udiff.Lines(old, next))
 }
 
+// diffPlan describes what a plan does to a content. Only the lines around its splices
+// are compared, so that the size of the file and the number of places do not matter.
+func diffPlan(name, old string, plan *match.Plan) difference {
+	return diffEdits(name, false, old, lineEdits(old, plan.Splices))
+}
+
+// lineEdits are the lines that splices change; those an edit only names are none.
+func lineEdits(old string, splices []match.Splice) []udiff.Edit {
+	var out []udiff.Edit
+	for i := 0; i < len(splices); {
+		// Splices on the same line are one change.
+		from := strings.LastIndexByte(old[:splices[i].From], '\n') + 1
+		at, to := from, from
+		var b strings.Builder
+		for first := true; i < len(splices) && (first || splices[i].From < to); i++ {
+			s := splices[i]
+			b.WriteString(old[at:s.From] + s.New)
+			at, to, first = s.To, s.To, false
+			if whole := strings.HasSuffix(old[from:at], "\n") && (b.Len() == 0 || strings.HasSuffix(b.String(), "\n")); whole {
+				continue
+			}
+			to = len(old)
+			if end := strings.IndexByte(old[at:], '\n'); end >= 0 {
+				to = at + end + 1
+			}
+		}
+		b.WriteString(old[at:to])
+		out = append(out, linesBetween(old, from, to, b.String())...)
+	}
+	return joinEdits(old, out)
+}
+
+// linesBetween compares a part of old with what comes in its place.
+func linesBetween(old string, from, to int, next string) []udiff.Edit {
+	edits := udiff.Lines(old[from:to], next)
+	for i := range edits {
+		edits[i].Start, edits[i].End = edits[i].Start+from, edits[i].End+from
+	}
+	return edits
+}
+
+// joinEdits makes one of edits that touch; what they have in common is no change.
+func joinEdits(old string, edits []udiff.Edit) []udiff.Edit {
+	var out []udiff.Edit
+	for len(edits) > 0 {
+		n, bytes := 0, 0
+		var next strings.Builder
+		for n == 0 || n < len(edits) && edits[n].Start == edits[n-1].End {
+			next.WriteString(edits[n].New)
+			bytes += len(edits[n].New) + edits[n].End - edits[n].Start
+			n++
+		}
+		joined := []udiff.Edit{{Start: edits[0].Start, End: edits[n-1].End, New: next.String()}}
+		if n > 1 {
+			again := linesBetween(old, joined[0].Start, joined[0].End, joined[0].New)
+			for _, e := range again {
+				bytes -= len(e.New) + e.End - e.Start
+			}
+			if bytes > 0 {
+				joined = again
+			}
+		}
+		out, edits = append(out, joined...), edits[n:]
+	}
+	return out
+}
+
 // diffEdits describes edits of a content.
 func diffEdits(name string, created bool, old string, edits []udiff.Edit) difference {
 	from := name

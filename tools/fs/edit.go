@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aymanbagabas/go-udiff"
-
 	"starling/bus/spec"
 	"starling/tools"
 	"starling/tools/fs/match"
@@ -121,7 +119,7 @@ func (f *Files) edit(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
-	d := diffEdits(at.name, false, string(old), plainEdits(plan))
+	d := diffPlan(at.name, string(old), plan)
 	return spec.ToolResult{
 		Content: editWords(at.name, len(edits), plan, d) + linkNote(info),
 		Details: tools.Details(d.fields(map[string]any{
@@ -129,14 +127,6 @@ func (f *Files) edit(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 			"before": before.String(), "after": after.String(), "bytes": len(next),
 		})),
 	}, nil
-}
-
-func plainEdits(plan *match.Plan) []udiff.Edit {
-	out := make([]udiff.Edit, len(plan.Splices))
-	for i, s := range plan.Splices {
-		out[i] = udiff.Edit{Start: s.From, End: s.To, New: s.New}
-	}
-	return out
 }
 
 // editWords is what the model reads of an edit that was made.

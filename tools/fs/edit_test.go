@@ -395,3 +395,78 @@ func alone(t *testing.T) bool {
 	}
 	return true
 }
+
+// The diff of an edit has the lines that differ, not those that its texts only name.
+func TestEditDiffHasWhatDiffers(t *testing.T) {
+	for name, c := range map[string]struct {
+		before         string
+		edits          []change
+		diff           string // its lines without heads and neighbours
+		added, removed int
+	}{
+		"two lines more": {
+			"f {\n a\n b\n}\n", edits("f {\n a\n b\n}\n", "f {\n a\n new\n more\n b\n}\n"),
+			"+ new\n+ more\n", 2, 0,
+		},
+		"one of four": {
+			"a\nb\nc\nd\n", edits("a\nb\nc\nd", "a\nb\nX\nd"),
+			"-c\n+X\n", 1, 1,
+		},
+		"a part of a line": {"one two three\n", edits("two", "2"), "-one two three\n+one 2 three\n", 1, 1},
+		"twice in a line":  {"one two three\nx\n", edits("one", "1", "three", "3"), "-one two three\n+1 two 3\n", 1, 1},
+		"lines side by side": {
+			"a\nb\nc\n", edits("a\n", "A\n", "b\n", "B\n"),
+			"-a\n-b\n+A\n+B\n", 2, 2,
+		},
+		"joined lines":      {"a\nb\nc\n", edits("a\n", "a "), "-a\n-b\n+a b\n", 1, 2},
+		"no line end":       {"a\nb", edits("b", "b\nc\n"), "-b\n+b\n+c\n", 2, 1},
+		"gone at the start": {"a\nb\n", edits("a\n", ""), "-a\n", 0, 1},
+		"all of it":         {"a\n", edits("a\n", ""), "-a\n", 0, 1},
+		"the same text":     {"a\nb\n", edits("a\nb\n", "a\nb\n"), "", 0, 0},
+	} {
+		d := newDesk(t)
+		d.put("f", []byte(c.before))
+		a := args{"path": "f", "edits": c.edits}
+		shown := d.preview("edit", a)
+		r, err := d.call("edit", a)
+		if err != nil {
+			if c.diff != "" {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		var v struct {
+			Diff           string
+			Added, Removed int
+		}
+		if err := json.Unmarshal(r.Details, &v); err != nil {
+			t.Fatal(err)
+		}
+		var changed strings.Builder
+		for line := range strings.Lines(v.Diff) {
+			if (line[0] == '+' || line[0] == '-') && !strings.HasPrefix(line, "---") && !strings.HasPrefix(line, "+++") {
+				changed.WriteString(line)
+			}
+		}
+		if changed.String() != c.diff || v.Added != c.added || v.Removed != c.removed {
+			t.Errorf("%s: +%d -%d\n%s", name, v.Added, v.Removed, v.Diff)
+		}
+		if shown != v.Diff && c.diff != "" {
+			t.Errorf("%s: shown before\n%s\nand after\n%s", name, shown, v.Diff)
+		}
+	}
+}
+
+// However many places an edit changes, each line that stays is none of the change.
+func TestEditDiffOfManyPlaces(t *testing.T) {
+	d := newDesk(t)
+	d.put("f", []byte(strings.Repeat("head\nold\ntail\n", 900)))
+	edit := []args{{"old_text": "head\nold\ntail\n", "new_text": "head\nold\nnew\ntail\n", "all": true}}
+	r, err := d.call("edit", args{"path": "f", "edits": edit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(r.Content, "at 900 places, +900 -0 lines") {
+		t.Errorf("%.300s", r.Content)
+	}
+}

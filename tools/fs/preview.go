@@ -61,7 +61,7 @@ func (f *Files) previewEdit(ctx context.Context, arguments json.RawMessage) stri
 	if err != nil {
 		return fmt.Sprintf("the call would be refused: %s: %v", at.name, err)
 	}
-	return f.shown(at, diffEdits(at.name, false, string(old), plainEdits(plan)), len(plan.Apply(old)))
+	return f.shown(at, diffPlan(at.name, string(old), plan), len(plan.Apply(old)))
 }
 
 // look opens the place of a call that nobody permitted yet, for the eyes of the person
