@@ -14,6 +14,7 @@ import (
 	ucli "github.com/urfave/cli/v2"
 
 	"starling/agent/harness"
+	"starling/bus/view"
 	"starling/surfaces/headless"
 	"starling/surfaces/tui"
 	tuiinput "starling/surfaces/tui/input"
@@ -37,9 +38,18 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	}
 	lookup := func(name string) string { v, _ := p.LookupEnv(name); return v }
 	history, stored := loadHistory(p.Home())
-	screen, err := tui.New(tui.Options{In: in, Out: out, Env: lookup, Plain: c.Bool("plain"), History: history})
+	var set tui.Options
+	var faults []error
+	if home := p.Home(); home != "" {
+		set, faults = ReadSettings(settingsFile(home))
+	}
+	set.In, set.Out, set.Env, set.Plain, set.History = in, out, lookup, c.Bool("plain"), history
+	screen, err := tui.New(set)
 	if err != nil {
 		return exit{headless.ExitUsage, err}
+	}
+	for _, fault := range faults {
+		screen.Notice(view.Notice{Text: fault.Error(), Warn: true})
 	}
 	if o.EditUnits, err = askTrust(ctx, c, p); err != nil {
 		return err

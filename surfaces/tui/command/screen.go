@@ -8,6 +8,7 @@ import (
 	"starling/bus/chat"
 	"starling/surfaces"
 	"starling/surfaces/tui/input"
+	"starling/surfaces/tui/kit"
 )
 
 func quit(context.Context, Session, string) Reply { return Reply{Do: Quit} }
@@ -26,8 +27,8 @@ func sidebar(_ context.Context, _ Session, args string) Reply {
 	return Reply{Do: Sidebar, Arg: args}
 }
 
-// themes are those a person can choose; auto follows the background.
-var themes = []string{"auto", "dark", "light", "none"}
+// Themes are those a person can choose; auto follows the background.
+func Themes() []string { return append([]string{"auto"}, kit.ThemeNames()...) }
 
 // theme is /theme [NAME].
 func theme(_ context.Context, s Session, args string) Reply {
@@ -38,7 +39,7 @@ func theme(_ context.Context, s Session, args string) Reply {
 		Chord: "enter", Help: "choose", Leaves: true,
 		Do: func(_ context.Context, id string) Reply { return setTheme(id) },
 	}}}
-	for i, name := range themes {
+	for i, name := range Themes() {
 		item := Item{ID: name, Text: name}
 		if name == s.Theme() {
 			p.Mark, item.Note = i, "now"
@@ -49,13 +50,13 @@ func theme(_ context.Context, s Session, args string) Reply {
 }
 
 func setTheme(name string) Reply {
-	if err := oneOf("theme", name, themes); err != nil {
+	if err := oneOf("theme", name, Themes()); err != nil {
 		return failure(err)
 	}
 	return Reply{Do: SetTheme, Arg: name}
 }
 
-func completeTheme(s Session, _ string) []Candidate { return words(themes...)(s, "") }
+func completeTheme(s Session, _ string) []Candidate { return words(Themes()...)(s, "") }
 
 // panel is /panel [NAME].
 func panel(_ context.Context, s Session, args string) Reply {
