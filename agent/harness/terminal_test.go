@@ -110,6 +110,37 @@ say("three")
 	}
 }
 
+// Another conversation has read nothing: what changed since the one before it read a
+// file is no news to it.
+func TestSwitchForgetsReads(t *testing.T) {
+	p := newPlace(t)
+	p.write("ws/a.txt", "one\ntwo\n")
+	p.scenario(`
+call("read", path = "a.txt")
+say("read")
+call("edit", path = "a.txt", edits = [{"old_text": "two", "new_text": "2"}])
+say("refused")
+call("edit", path = "a.txt", edits = [{"old_text": "two", "new_text": "2"}])
+say("edited")
+`)
+	p.options.Allow = []string{"edit", "read"}
+	e, _ := p.atTerminal(nobody)
+	p.prompt(e, "read it")
+	p.write("ws/a.txt", "1\ntwo\n")
+	p.prompt(e, "edit it")
+	if got := lastResult(e); !strings.Contains(got, "changed by somebody else") {
+		t.Errorf("in the conversation that read it: %s", got)
+	}
+	p.write("ws/a.txt", "eins\ntwo\n")
+	if err := e.Switch(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	p.prompt(e, "edit it")
+	if got := p.read("ws/a.txt"); got != "eins\n2\n" {
+		t.Errorf("the file holds %q: %s", got, lastResult(e))
+	}
+}
+
 // While a run goes nothing takes its place, and a second prompt is refused.
 func TestSwitchInARun(t *testing.T) {
 	p := newPlace(t)

@@ -102,6 +102,14 @@ func (f *Files) recall(at place) (digest, bool) {
 	return d, ok
 }
 
+// Forget takes back what was read and written: another conversation begins, which has
+// seen nothing of it.
+func (f *Files) Forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.seen)
+}
+
 func plural(n int, word string) string {
 	if n == 1 {
 		return fmt.Sprintf("%d %s", n, word)
