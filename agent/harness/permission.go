@@ -366,7 +366,7 @@ func (p *permissions) detail(ctx context.Context, a *asked) string {
 	if json.Indent(&out, a.Arguments, "", "  ") != nil {
 		return string(a.Arguments)
 	}
-	return out.String()
+	return view.ReadableJSON(out.String())
 }
 
 // reasonsOf are the sentences of a decision.
@@ -384,7 +384,7 @@ const summaryLength = 120
 func summaryOf(tool string, arguments json.RawMessage) string {
 	var a map[string]any
 	_ = json.Unmarshal(arguments, &a) // what is no object has no such keys
-	text := string(arguments)
+	text := view.ReadableJSON(string(arguments))
 	for _, key := range []string{"command", "path", "pattern", "question", "url"} {
 		if s, ok := a[key].(string); ok {
 			text = s

@@ -135,7 +135,7 @@ func (p *Printer) toolCall(e *event.ToolCallEvent) {
 		p.deny(deniedRow{ID: e.ID, Tool: e.Name, refusal: refusal{By: e.Refused.By.Name, Why: e.Refused.Why}})
 	}
 	if !e.Recheck && !p.o.Quiet {
-		p.note("→ %s %s", view.CleanLine(e.Name), clip(e.ArgumentsJSON))
+		p.note("→ %s %s", view.CleanLine(e.Name), clip(view.ReadableJSON(e.ArgumentsJSON)))
 	}
 }
 

@@ -337,7 +337,7 @@ func (l *lines) reply(text string) {
 		case a.Value == view.AnswerNo:
 			a.Why = rest
 		case a.Value == view.AnswerEdit && rest == "":
-			l.say("write the arguments behind the number: %s", kit.Reveal(string(lq.q.Arguments)))
+			l.say("write the arguments behind the number; they are judged anew: %s", kit.Reveal(view.ReadableJSON(string(lq.q.Arguments))))
 			return
 		case a.Value == view.AnswerEdit:
 			a.Arguments = []byte(rest)

@@ -165,7 +165,7 @@ func indented(arguments json.RawMessage) string {
 	if err := json.Indent(&out, arguments, "", "  "); err != nil {
 		return string(arguments)
 	}
-	return visible(readable(out.String()))
+	return visible(view.ReadableJSON(out.String()))
 }
 
 // visible spells out what JSON may hold as it is and no field keeps. Outside of its
@@ -185,32 +185,6 @@ func visible(text string) string {
 	}
 	return b.String()
 }
-
-// readable writes out the characters that encoders escape for web pages.
-func readable(text string) string {
-	if !strings.Contains(text, `\u00`) {
-		return text
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || i+1 == len(text) {
-			b.WriteByte(text[i])
-			continue
-		}
-		if i+6 <= len(text) {
-			if c := escaped[strings.ToLower(text[i:i+6])]; c != "" {
-				b.WriteString(c)
-				i += 5
-				continue
-			}
-		}
-		b.WriteString(text[i : i+2]) // a backslash that is escaped begins nothing
-		i++
-	}
-	return b.String()
-}
-
-var escaped = map[string]string{`\u003c`: "<", `\u003e`: ">", `\u0026`: "&"}
 
 func (d *question) finish(a view.Answer) {
 	if d.done {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"starling/bus/view"
 	"starling/surfaces"
 	"starling/surfaces/tui/kit"
 )
@@ -345,7 +346,7 @@ func (c *Call) end(r Result, minus string) {
 func Summary(arguments string) string {
 	var m map[string]any
 	if json.Unmarshal([]byte(arguments), &m) != nil {
-		return kit.RevealLine(head(arguments))
+		return kit.RevealLine(view.ReadableJSON(head(arguments)))
 	}
 	for _, key := range []string{"command", "path", "pattern", "url", "query", "name", "question", "text"} {
 		if s, ok := m[key].(string); ok && s != "" {
@@ -364,7 +365,7 @@ func Summary(arguments string) string {
 	if len(m) == 0 {
 		return ""
 	}
-	return kit.RevealLine(head(arguments))
+	return kit.RevealLine(view.ReadableJSON(head(arguments)))
 }
 
 // head is as much of a text as one line may need.
