@@ -16,10 +16,12 @@ type inbox struct {
 
 // item is a function to run, or text for the transcript.
 type item struct {
-	f    func()
-	kind textKind
-	id   string // of a call
-	text *strings.Builder
+	f func()
+	// quiet: f says itself whether anything is to be drawn.
+	quiet bool
+	kind  textKind
+	id    string // of a call
+	text  *strings.Builder
 }
 
 type textKind int
@@ -35,6 +37,9 @@ func newInbox() *inbox { return &inbox{wake: make(chan struct{}, 1)} }
 
 // do has f run on the event loop.
 func (b *inbox) do(f func()) { b.put(item{f: f}) }
+
+// quiet has f run on the event loop as do does, and draws nothing for it.
+func (b *inbox) quiet(f func()) { b.put(item{f: f, quiet: true}) }
 
 // write has text shown: of the reply, a thought, or the output of a call.
 func (b *inbox) write(kind textKind, id, text string) {

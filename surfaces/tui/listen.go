@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strings"
 
 	"starling/bus"
 	"starling/bus/compose"
@@ -19,6 +20,7 @@ func (s *Session) Component(b *bus.Bus) compose.Component {
 			listen(sc, b, event.SessionStart, s.onSession)
 			listen(sc, b, event.RunStart, s.onRunStart)
 			listen(sc, b, event.Stream, s.onStream)
+			listen(sc, b, event.ProviderError, s.onRetry)
 			listen(sc, b, event.Message, s.onMessage)
 			listen(sc, b, event.ToolCall, s.onCall)
 			listen(sc, b, event.ToolProgress, s.onProgress)
@@ -51,7 +53,7 @@ func (s *Session) onRunStart(e *event.RunStartEvent) {
 	}
 	s.in.do(func() {
 		s.wants = true
-		s.doing("thinking")
+		s.doing(asking)
 		if task != "" && task != s.shown { // a plugin asked, or changed what was asked
 			s.person(task)
 		}
@@ -60,6 +62,9 @@ func (s *Session) onRunStart(e *event.RunStartEvent) {
 }
 
 func (s *Session) onStream(e *event.StreamEvent) {
+	if e.Kind == "block_start" && e.Block == "tool_call" {
+		s.in.do(func() { s.doing("writing a call") })
+	}
 	if e.Kind != "delta" || e.Text == "" {
 		return
 	}
@@ -69,6 +74,11 @@ func (s *Session) onStream(e *event.StreamEvent) {
 	case "thinking":
 		s.in.write(thought, "", e.Text)
 	}
+}
+
+func (s *Session) onRetry(e *event.ProviderErrorEvent) {
+	why := strings.ReplaceAll(e.Kind, "_", " ")
+	s.in.do(func() { s.doing(oneLine("waiting to ask the model again: " + why)) })
 }
 
 func (s *Session) onMessage(e *event.MessageEvent) {
@@ -115,7 +125,7 @@ func (s *Session) onTurnEnd(e *event.TurnEndEvent) {
 	s.in.do(func() {
 		s.wants = true
 		s.endReply()
-		s.doing("thinking")
+		s.doing(asking)
 		if r := s.running; r != nil {
 			r.told = text
 			if r.stopping {
@@ -179,9 +189,46 @@ func (s *Session) finished(id, name string, r transcript.Result) {
 	s.tr.Finish(id, r)
 }
 
-// doing says what a run is at.
+const (
+	asking   = "waiting for the model" // a request is out, and nothing of the reply has come
+	atStop   = "stopping"
+	needsYou = "waiting for your answer"
+)
+
+// doing says what a run is at. One that is being stopped is at nothing else.
 func (s *Session) doing(what string) {
+	if r := s.running; r != nil && r.stopping {
+		what = atStop
+	}
+	if s.work.what == needsYou && !s.asking.Done() {
+		s.work.behind = what // told once the person answered
+		return
+	}
+	s.set(what)
+}
+
+func (s *Session) set(what string) {
 	if s.work.what != what {
 		s.work.what, s.work.since = what, s.now()
+	}
+}
+
+// streams says what of a reply comes.
+func (s *Session) streams(kind textKind) {
+	if kind == thought {
+		s.doing("thinking")
+		return
+	}
+	s.doing("writing")
+}
+
+// needs says that nothing goes on before the person answered, or what goes on again.
+func (s *Session) needs() {
+	switch waits := !s.asking.Done(); {
+	case waits && s.work.what != needsYou:
+		s.work.behind = s.work.what
+		s.set(needsYou)
+	case !waits && s.work.what == needsYou:
+		s.set(s.work.behind)
 	}
 }

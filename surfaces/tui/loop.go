@@ -110,10 +110,11 @@ func (s *Session) busy() bool {
 
 // receive takes what came from elsewhere.
 func (s *Session) receive() {
-	items := s.in.take()
-	for _, it := range items {
+	for _, it := range s.in.take() {
 		if it.f != nil {
-			s.redraw()
+			if !it.quiet {
+				s.redraw()
+			}
 			it.f()
 			continue
 		}
@@ -123,9 +124,8 @@ func (s *Session) receive() {
 			s.tr.Output(it.id, text)
 		default:
 			s.tr.Write(text, it.kind == thought)
+			s.streams(it.kind)
 		}
-	}
-	if len(items) > 0 {
 		s.pump.askCalm(s.now())
 	}
 }

@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"reflect"
 	"strings"
+	"time"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -42,23 +44,30 @@ func newPage(s *Session, v *command.View) *page {
 
 // again reads what is shown anew as often as the view wants it.
 func (p *page) again() {
-	p.s.after(p.v.Every, func() {
-		if !p.done {
-			p.load()
-			p.again()
-		}
+	time.AfterFunc(p.v.Every, func() {
+		p.s.in.quiet(func() {
+			if !p.done {
+				p.load()
+				p.again()
+			}
+		})
 	})
 }
 
+// load reads what is shown; what is the same as before draws nothing.
 func (p *page) load() {
 	p.gen++
 	gen := p.gen
-	var b command.Body
-	host{p.s}.Go(func() { b = p.v.Load(p.s.ctx) }, func() {
-		if gen == p.gen {
+	host{p.s}.Go(func() {
+		b := p.v.Load(p.s.ctx)
+		p.s.in.quiet(func() {
+			if gen != p.gen || p.ready && reflect.DeepEqual(p.body, b) {
+				return
+			}
 			p.body, p.ready = b, true
-		}
-	})
+			p.s.redraw()
+		})
+	}, nil)
 }
 
 // Room is all of the screen but the status lines.

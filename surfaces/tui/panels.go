@@ -88,6 +88,7 @@ func (s *Session) onQuestion(e *event.QuestionEvent) {
 			return
 		}
 		s.asking.Ask(&q)
+		s.needs()
 		s.bell()
 	})
 }
@@ -100,11 +101,13 @@ func (s *Session) onAnswer(e *event.AnswerEvent) {
 			return
 		}
 		s.asking.Settled(id)
+		s.needs()
 	})
 }
 
 // answer tells the engine what the person said.
 func (s *Session) answer(id string, a view.Answer) {
+	s.needs()
 	stopping := s.running != nil && s.running.stopping
 	s.beside(func(d Driver) func() {
 		err := d.Answer(id, a)

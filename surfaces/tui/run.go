@@ -144,7 +144,7 @@ func (s *Session) stopRun() bool {
 		s.running.stopping = true
 		s.running.stop()
 	}
-	s.doing("stopping")
+	s.doing(atStop)
 	return true
 }
 

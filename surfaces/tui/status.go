@@ -16,7 +16,8 @@ import (
 // work is what a run is doing, for the line at the bottom.
 type work struct {
 	on     bool
-	what   string // clean: the call that runs, or "thinking"
+	what   string // clean: the call that runs, or what of the reply comes
+	behind string // what goes on once the person answered
 	since  time.Time
 	step   int // of the spinner
 	hint   string
