@@ -21,6 +21,9 @@ import (
 	"starling/surfaces/tui/input"
 )
 
+// patience is how long a test waits for what must come, on the slowest machine.
+const patience = time.Minute
+
 var update = flag.Bool("update", false, "write the golden files")
 
 // engine is a driver whose runs a test makes by hand.
@@ -197,7 +200,7 @@ func (l *lab) end() {
 	select {
 	case <-l.done:
 		l.done <- nil
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		l.t.Error("the session does not end")
 	}
 }
@@ -209,7 +212,7 @@ func (l *lab) in(f func()) {
 	l.s.in.do(func() { f(); close(done) })
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		l.t.Fatal("the event loop is stuck")
 	}
 }
@@ -217,7 +220,7 @@ func (l *lab) in(f func()) {
 // until waits for something to come true on the event loop.
 func (l *lab) until(what string, f func() bool) {
 	l.t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		ok := false
 		l.in(func() { ok = f() })
 		if ok {

@@ -92,7 +92,7 @@ func (l *plainLab) text() string {
 
 func (l *plainLab) sees(text string) {
 	l.t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if strings.Contains(l.text(), text) {
 			return
 		}
@@ -114,7 +114,7 @@ func (l *plainLab) ends() {
 		if err != nil {
 			l.t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		l.t.Fatalf("it does not end:\n%s", l.text())
 	}
 }
@@ -192,7 +192,7 @@ func TestLineQuestions(t *testing.T) {
 				l.sees("a number from 1 to")
 			}
 			l.line(c.line)
-			for end := time.Now().Add(10 * time.Second); len(e.answered()) == 0 && time.Now().Before(end); {
+			for end := time.Now().Add(patience); len(e.answered()) == 0 && time.Now().Before(end); {
 				time.Sleep(2 * time.Millisecond)
 			}
 			got := e.answered()
@@ -221,7 +221,7 @@ func TestLinesEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.s.onQuestion(&event.QuestionEvent{ID: "q", Kind: "permission", Options: []string{"yes", "no"}})
-	for end := time.Now().Add(10 * time.Second); len(e.answered()) == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(patience); len(e.answered()) == 0 && time.Now().Before(end); {
 		time.Sleep(2 * time.Millisecond)
 	}
 	if got := e.answered(); len(got) != 1 || got[0].Value != view.AnswerNo {

@@ -112,7 +112,7 @@ func TestLeftBeforeTheEngine(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("it stays")
 	}
 	<-o.left
@@ -129,7 +129,7 @@ func TestNoEngine(t *testing.T) {
 		if !errors.Is(err, broken) {
 			t.Errorf("it ended with %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("it stays")
 	}
 }

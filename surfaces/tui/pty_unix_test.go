@@ -222,7 +222,7 @@ func (l *ptyLab) output() string {
 
 func (l *ptyLab) sees(text string) {
 	l.t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if strings.Contains(l.screen(), text) {
 			return
 		}
@@ -252,7 +252,7 @@ func (l *ptyLab) wait() error {
 	case err := <-l.end:
 		l.end <- err
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		l.t.Fatalf("it does not end; the screen is\n%s", l.screen())
 		return nil
 	}
@@ -293,7 +293,7 @@ func (l *ptyLab) leaves(text string) {
 func (l *ptyLab) eventually(f func() string) {
 	l.t.Helper()
 	said := ""
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if said = f(); said == "" {
 			return
 		}

@@ -39,7 +39,7 @@ func TestLinesForgetWhatWasBegun(t *testing.T) {
 	l.line("")
 	l.sees("a number from 1 to 2, please")
 	l.line("2 not so")
-	for end := time.Now().Add(10 * time.Second); len(e.answered()) == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(patience); len(e.answered()) == 0 && time.Now().Before(end); {
 		time.Sleep(2 * time.Millisecond)
 	}
 	if got := e.answered(); len(got) != 1 || got[0].Value != "no" || got[0].Why != "not so" {
