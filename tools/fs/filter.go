@@ -19,7 +19,9 @@ type pattern struct {
 	// used: it matches in every line that line matches in, and in others.
 	needles []needle
 	sure    bool // a line that holds a needle matches
-	block   *regexp.Regexp
+	// prog, when there is one, finds the lines where needles are in too many.
+	prog  *syntax.Prog
+	block *regexp.Regexp
 }
 
 // compilePattern reads a regular expression of the syntax of Go.
@@ -41,7 +43,10 @@ func compilePattern(text string, fold bool) (*pattern, error) {
 		return nil, errors.New("pattern: lines are searched one by one, and none holds a line break; search for a text of one line")
 	}
 	p.needles, p.sure = needlesOf(tree)
-	if len(p.needles) == 0 {
+	if !p.sure && shortest(p.needles) < weakNeedle {
+		p.prog = program(tree)
+	}
+	if len(p.needles) == 0 && p.prog == nil {
 		if p.block, err = regexp.Compile(loosen(tree).String()); err != nil {
 			return nil, fmt.Errorf("pattern: %w", err)
 		}
@@ -227,11 +232,15 @@ func equalFold(text, lower []byte) bool {
 // cursor walks through the lines of one block that may match.
 type cursor struct {
 	p    *pattern
+	auto *automaton // nil when needles or block are used
 	text []byte
 	next []int // per needle its next place, -1 for none
 }
 
-func (p *pattern) in(text []byte, reuse []int) cursor {
+func (p *pattern) in(text []byte, reuse []int, auto *automaton) cursor {
+	if auto != nil {
+		return cursor{p: p, text: text, next: reuse, auto: auto}
+	}
 	next := reuse[:0]
 	for range p.needles {
 		next = append(next, -2)
@@ -242,6 +251,9 @@ func (p *pattern) in(text []byte, reuse []int) cursor {
 // seek returns a place at or behind from, the start of a line, before which no
 // line matches; -1 when none does.
 func (c *cursor) seek(from int) int {
+	if c.auto != nil {
+		return c.auto.seek(c.text, from)
+	}
 	if c.p.block != nil {
 		at := c.p.block.FindIndex(c.text[from:])
 		if at == nil {

@@ -56,6 +56,7 @@ type Files struct {
 	opt  Options
 	// rgFrom is the number of files from which grep starts a program.
 	rgFrom int
+	rgAll  bool // also for a pattern that has an automaton; for tests
 
 	// changing is held from reading a file until its new content stands:
 	// agents that share these tools must not overwrite each other's edits.

@@ -18,8 +18,9 @@ import (
 	"starling/tools/fs/ignore"
 )
 
-// rg is used where it helps: for a pattern without a longer text that every match
-// holds, it leaves out the files in which no line can match. Which files are
+// rg is used where it helps: for a pattern that has neither a longer text which
+// every match holds nor an automaton, it leaves out the files in which no line can
+// match. An automaton is faster than a second look at each name. Which files are
 // looked at and which lines match is decided here, with it and without.
 
 const (
@@ -38,7 +39,7 @@ const (
 // rgFor returns the program for a pattern that it helps with, and the pattern in
 // its words.
 func (f *Files) rgFor(p *pattern) (program, words string) {
-	if len(p.needles) > 0 && shortest(p.needles) >= weakNeedle || p.line.MatchString("") {
+	if p.prog != nil && !f.rgAll || len(p.needles) > 0 && shortest(p.needles) >= weakNeedle || p.line.MatchString("") {
 		return "", ""
 	}
 	words, ok := byteWords(p.tree)

@@ -104,7 +104,7 @@ func TestGrepWithRg(t *testing.T) {
 	own := New(jail)
 	for name, path := range programs(t) {
 		with := NewWith(jail, Options{Env: []string{"PATH=relative:" + path}})
-		with.rgFrom = 1
+		with.rgFrom, with.rgAll = 1, true
 		if with.program("rg") == "" {
 			t.Fatalf("%s is not found in %s", name, path)
 		}
@@ -162,6 +162,13 @@ func TestGrepWithBadRg(t *testing.T) {
 		}
 	}
 	f := NewWith(jail, Options{Env: []string{"PATH=" + dir + ":" + bin}})
+	if got := grepText(t, f, t, a); got != want {
+		t.Errorf("with an automaton: %q", got)
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("the program was started for a pattern that has an automaton")
+	}
+	f.rgAll = true
 	if got := grepText(t, f, t, a); got != want {
 		t.Errorf("got %q", got)
 	}

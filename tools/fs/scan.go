@@ -31,6 +31,7 @@ type scanner struct {
 	limit int // lines of one file whose text is kept
 	buf   []byte
 	next  []int
+	auto  *automaton
 
 	lines  int // before the block
 	count  int // lines that match
@@ -103,7 +104,10 @@ func (s *scanner) trim() {
 }
 
 func (s *scanner) block(text []byte) {
-	c := s.p.in(text, s.next)
+	if s.auto == nil && s.p.prog != nil {
+		s.auto = newAutomaton(s.p.prog)
+	}
+	c := s.p.in(text, s.next, s.auto)
 	s.next = c.next
 	counted := 0 // bytes whose line breaks are in s.lines
 	for from := 0; from < len(text); {
