@@ -55,13 +55,10 @@ func forkFile(path string) string { return path + ".fork" }
 // copyPath writes the file of a fork under another name, so that nobody ever
 // sees half of it. Lines are copied as they are, with fields we do not know.
 func (st Store) copyPath(from, fork *Session) (err error) {
-	header, err := encode(headerLine{
+	header := headerLine{
 		Kind: kindSession, Version: Version, ID: fork.id, Meta: fork.meta, Started: fork.started,
 		Forked: from.id + ":" + from.Head(),
-	})
-	if err != nil {
-		return err
-	}
+	}.line()
 	f, err := os.OpenFile(forkFile(fork.path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err

@@ -43,6 +43,7 @@ type headerLine struct {
 	Meta
 	Started time.Time `json:"started"`
 	Forked  string    `json:"forked,omitempty"` // ID:NODE it began from
+	Owner   string    `json:"owner,omitempty"`  // who began it
 }
 
 type messageLine struct {
@@ -82,7 +83,7 @@ func encode(v any) ([]byte, error) {
 func encodeMessage(l messageLine) ([]byte, error) {
 	n := size(l.Message)
 	if MaxLine/8 < n && n < MaxLine { // escapes may make it six times as long
-		line, err := encode(l)
+		line, err := l.line()
 		if err == nil && len(line) <= MaxLine {
 			return line, nil
 		}
@@ -90,7 +91,7 @@ func encodeMessage(l messageLine) ([]byte, error) {
 	if n > MaxLine/8 {
 		l.Message = shortened(l.Message)
 	}
-	line, err := encode(l)
+	line, err := l.line()
 	if err != nil {
 		return nil, fmt.Errorf("session message %s: %w", l.ID, err)
 	}

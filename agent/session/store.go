@@ -83,11 +83,7 @@ func (st Store) Create(meta Meta) (*Session, error) {
 	if err == nil {
 		a.file = st.wrapped(f)
 	}
-	line, err := encode(headerLine{Kind: kindSession, Version: Version, ID: s.id, Meta: s.meta, Started: s.started})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("session header: %w", err), s.Close())
-	}
-	a.add(line)
+	a.add(headerLine{Kind: kindSession, Version: Version, ID: s.id, Meta: s.meta, Started: s.started, Owner: st.Mask.Text(st.owner())}.line())
 	s.log = a
 	return s, nil
 }
@@ -134,12 +130,12 @@ func (st Store) make(id string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lock(f, id, st.owner(), st.now()); err != nil {
+	if err := lock(f, id); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	// The first sync of a new file makes its name last too, on all file systems
 	// we know of; a sync of the folder here would cost a start milliseconds.
-	return lockedFile{f}, nil
+	return f, nil
 }
 
 // Open opens a session to go on with it. ref is an id, a prefix of one, "last",
@@ -188,14 +184,15 @@ func (st Store) openWrite(id string) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", id, err)
 	}
-	if err := lock(f, id, st.owner(), st.now()); err != nil {
+	if err := lock(f, id); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	own(f, st.owner(), st.now())
 	s, err := st.load(id, f)
 	if err != nil {
-		return nil, errors.Join(err, unlock(f))
+		return nil, errors.Join(err, goneOn{f}.Close())
 	}
-	s.log = s.tail.appender(s.path, st.wrapped(lockedFile{f}))
+	s.log = s.tail.appender(s.path, st.wrapped(goneOn{f}))
 	return s, nil
 }
 
