@@ -21,6 +21,9 @@ func bodyOf(m model.Model, p model.Profile, req provider.Request) []byte {
 			size += 128 + len(b.Text) + len(b.Arguments) + len(b.Data)*4/3
 		}
 	}
+	for _, t := range req.Tools {
+		size += 128 + len(t.Description) + len(t.Parameters)
+	}
 	b := make([]byte, 0, size+size/8)
 	b = append(b, `{"model":`...)
 	b = appendText(b, m.ID)

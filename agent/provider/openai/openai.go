@@ -187,7 +187,7 @@ func (r *reply) read(answer *wire.Answer) error {
 	if r.failure == nil && r.finished {
 		answer.Limit(afterMark)
 		// What comes behind the mark counts for nothing; nor does how it ends.
-		_, _ = io.Copy(io.Discard, io.LimitReader(body, maxBody))
+		_, _ = body.Discard(maxBody)
 	}
 	return nil
 }
