@@ -188,6 +188,9 @@ func (s *Session) Run(ctx context.Context, open Open) error {
 		term.background = func(light bool) { s.in.do(func() { s.setBackground(light) }) }
 		time.AfterFunc(colourWait, term.stopAsking)
 	}
+	term.typed = func(r rune) {
+		s.in.do(func() { s.event(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModAlt)) })
+	}
 	term.late = func(text string) {
 		s.in.do(func() {
 			s.pasting, s.paste = false, nil

@@ -33,6 +33,14 @@ func (s *Session) key(ev *tcell.EventKey) {
 		s.suspend()
 		return
 	}
+	if rest, ok := s.behindEsc(ev, chord); ok {
+		asked := !s.asking.Done()
+		s.key(tcell.NewEventKey(tcell.KeyEscape, 0, tcell.ModNone))
+		if !asked && rest != nil { // a question took the Esc: what followed is not meant for what is below
+			s.key(rest)
+		}
+		return
+	}
 	if !s.asking.Done() {
 		s.asking.Key(ev)
 		return
@@ -64,6 +72,25 @@ func (s *Session) key(ev *tcell.EventKey) {
 		return
 	}
 	s.global(chord)
+}
+
+// behindEsc tells whether a key with Alt is Esc and what was typed right behind it:
+// terminals send the same for both, and a multiplexer makes one of what comes within
+// half a second. It is where nothing is bound to the chord. rest is the key behind the
+// Esc; nil for one that does nothing.
+func (s *Session) behindEsc(ev *tcell.EventKey, chord string) (rest *tcell.EventKey, ok bool) {
+	mods := ev.Modifiers()
+	if ev.Key() != tcell.KeyRune || mods&tcell.ModAlt == 0 || s.keys[chord] != "" || s.others[chord] != "" {
+		return nil, false
+	}
+	r := ev.Rune()
+	switch {
+	case mods&tcell.ModCtrl == 0:
+		return tcell.NewEventKey(tcell.KeyRune, r, mods&^tcell.ModAlt), true
+	case r >= 'a' && r <= 'z':
+		return tcell.NewEventKey(tcell.KeyCtrlA+tcell.Key(r-'a'), 0, tcell.ModCtrl), true
+	}
+	return nil, true
 }
 
 // modal is the dialog that has the keys; nil for none.

@@ -230,6 +230,17 @@ func (l *ptyLab) sees(text string) {
 	l.t.Fatalf("never: %q; the screen is\n%s", text, l.screen())
 }
 
+// gone waits until a text is not on the screen any more.
+func (l *ptyLab) gone(text string) {
+	l.t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if !strings.Contains(l.screen(), text) {
+			return
+		}
+	}
+	l.t.Fatalf("it stays: %q; the screen is\n%s", text, l.screen())
+}
+
 func (l *ptyLab) send(text string) {
 	l.t.Helper()
 	if _, err := l.pty.WriteString(text); err != nil {
@@ -475,6 +486,69 @@ func TestTerminal(t *testing.T) {
 			if err := l.wait(); err != nil {
 				t.Error(err)
 			}
+		}
+	})
+	// What is typed right behind Esc is typed, and the Esc is one: a multiplexer sends
+	// both at once.
+	t.Run("escape and a word", func(t *testing.T) {
+		l := startPty(t, "show")
+		l.sees("sonnet")
+		for _, first := range []string{"x", "N", "X", "^", "_", "]", "\\", "O", "[", "é", "P"} {
+			l.prompt("wait")
+			l.sees("Esc stops")
+			if first == "_" { // Alt-_ is a key of the editor: only what follows must come
+				l.send("\x1b")
+				l.gone("Esc stops")
+			}
+			l.send("\x1b" + first)
+			l.gone("Esc stops")
+			l.send("kyz")
+			want := first + "kyz"
+			if first == "_" {
+				want = "kyz"
+			}
+			l.sees("\u203a " + want)
+			l.send("\x15")
+			l.gone("\u203a " + want)
+		}
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	// Alt-Enter of old terminals is a line, and no key with Ctrl is a letter.
+	t.Run("escape and a control key", func(t *testing.T) {
+		l := startPty(t, "show")
+		l.sees("sonnet")
+		l.send(pasteBegin + "one" + pasteEnd)
+		l.sees("\u203a one")
+		l.send("\x1b\r")
+		l.send(pasteBegin + "two three" + pasteEnd)
+		l.eventually(func() string {
+			if !strings.Contains(l.screen(), "\u203a one\n   two three") && !strings.Contains(l.screen(), "\u203a one"+strings.Repeat(" ", 75)) {
+				return "no second line:\n" + l.screen()
+			}
+			return ""
+		})
+		l.send("\x1b\x7f")
+		l.eventually(func() string {
+			if text := l.screen(); strings.Contains(text, "three") || !strings.Contains(text, "two") {
+				return "Alt-Backspace:\n" + text
+			}
+			return ""
+		})
+		l.send("\x1b\x15")
+		l.eventually(func() string {
+			if text := l.screen(); strings.Contains(text, "two") || !strings.Contains(text, "one") || strings.Contains(text, "u\n") {
+				return "Esc Ctrl-U:\n" + text
+			}
+			return ""
+		})
+		l.send("\r")
+		l.sees("You said: one")
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
 		}
 	})
 	// What comes together with Esc is no other key, and no paste is lost.

@@ -13,6 +13,8 @@ const (
 	// pasteWait ends a paste whose end never comes.
 	pasteWait = time.Second
 	readSize  = 32 << 10
+	// escapeWait is how long the rest of a key may take that began with Escape.
+	escapeWait = 60 * time.Millisecond
 )
 
 // terminal sees every byte before tcell does: it takes pastes whole, and asks what
@@ -21,11 +23,15 @@ type terminal struct {
 	tcell.Tty
 	// late hears a paste that was ended because nothing more came. Any goroutine.
 	late func(text string)
+	// typed hears a character that was typed right behind Esc, where the decoder would
+	// wait for more. Any goroutine.
+	typed func(r rune)
 	// background hears the answer. Any goroutine.
 	background func(light bool)
 
 	mu     sync.Mutex
 	f      filter
+	e      escapes
 	ready  []byte // for tcell
 	spare  []byte
 	quiet  *time.Timer
@@ -79,7 +85,7 @@ func (t *terminal) Read(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n > 0 {
-		t.ready = oneEscape(append(t.ready, t.f.push(t.spare[:n])...))
+		t.ready = oneEscape(append(t.ready, t.e.apart(t.f.push(t.spare[:n]))...))
 		t.after()
 	}
 	m := copy(p, t.ready)
@@ -113,6 +119,22 @@ func (t *terminal) after() {
 	if t.f.pasting {
 		t.quiet = time.AfterFunc(pasteWait, t.endPaste)
 	}
+	if t.e.timer != nil {
+		t.e.timer.Stop()
+		t.e.timer = nil
+	}
+	if len(t.e.held) > 0 {
+		t.e.timer = time.AfterFunc(escapeWait, t.endEscape)
+	}
+}
+
+// endEscape ends the wait for the rest of a sequence: Esc and a character were typed.
+func (t *terminal) endEscape() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.e.giveUp(); r != 0 && t.typed != nil {
+		go t.typed(r)
+	}
 }
 
 func (t *terminal) endPaste() {
@@ -134,7 +156,7 @@ func (t *terminal) endPaste() {
 func (t *terminal) stopAsking() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ready = oneEscape(append(t.ready, t.f.giveUp()...))
+	t.ready = oneEscape(append(t.ready, t.e.apart(t.f.giveUp())...))
 }
 
 // oneEscape makes one press of Esc of several that came at once. The key decoder waits

@@ -212,11 +212,12 @@ func (e *Editor) act(a Action) bool {
 			if !e.enterQueue() {
 				e.recall(-1)
 			}
+			return true
 		case Down:
 			e.recall(1)
-		default:
-			return false
+			return true
 		}
+		return false
 	}
 	if b.version != version {
 		e.changed()
@@ -226,18 +227,22 @@ func (e *Editor) act(a Action) bool {
 	return true
 }
 
-// recall shows another entry of the history.
+// recall shows another entry of the history. It opens no list, which would take the
+// keys that go on through the history.
 func (e *Editor) recall(steps int) {
 	p, ok := e.o.History.move(steps, e.b.p)
 	if !ok {
 		return
 	}
 	e.b.set(p)
-	if steps > 0 {
-		// Down goes on from the last row, Up from the first.
-		return
+	if steps < 0 { // Down goes on from the last row, Up from the first
+		e.b.to(e.firstRowEnd())
 	}
-	e.b.to(e.firstRowEnd())
+	e.pop.close()
+	e.pop.kind, e.pop.refused = 0, false
+	if e.o.Changed != nil {
+		e.o.Changed()
+	}
 }
 
 // firstRowEnd is where Up leaves the caret, so that the next Up goes on.

@@ -342,3 +342,28 @@ func TestMouse(t *testing.T) {
 		t.Error("a press elsewhere was taken")
 	}
 }
+
+// An entry of the history opens no list, which would take the keys that go on.
+func TestHistoryOpensNoList(t *testing.T) {
+	d := newDesk(t)
+	d.e.SetCommands([]view.Command{{Name: "model"}, {Name: "mode"}})
+	for _, text := range []string{"first", "/mode", "/model x", "look at @a", "last"} {
+		d.e.o.History.Add(text)
+	}
+	for _, want := range []string{"last", "look at @a", "/model x", "/mode", "first", "first"} {
+		d.keys("<up>")
+		if got := d.e.Text(); got != want || d.e.pop.open {
+			t.Fatalf("up: %q with a list %v, want %q", got, d.e.pop.open, want)
+		}
+	}
+	for _, want := range []string{"/mode", "/model x", "look at @a", "last", ""} {
+		d.keys("<down>")
+		if got := d.e.Text(); got != want || d.e.pop.open {
+			t.Fatalf("down: %q with a list %v, want %q", got, d.e.pop.open, want)
+		}
+	}
+	d.keys("<up><up><up><up>l")
+	if got := d.e.Text(); got != "/model" || !d.e.pop.open {
+		t.Errorf("%q with a list %v: what is typed then opens it", got, d.e.pop.open)
+	}
+}

@@ -79,11 +79,10 @@ func (m Keymap) Key(a Action) string { return kit.KeyOf(m, a) }
 // chord of a key.
 func chord(ev *tcell.EventKey) string { return kit.Chord(ev) }
 
-// letter returns the character a key types; 0 for a key that types none. Alt and
-// Ctrl together is how some keyboards write characters such as @.
+// letter returns the character a key types; 0 for a key that types none, as with Ctrl
+// or Alt.
 func letter(ev *tcell.EventKey) rune {
-	mods := ev.Modifiers() &^ tcell.ModShift
-	if ev.Key() != tcell.KeyRune || mods != 0 && mods != tcell.ModCtrl|tcell.ModAlt {
+	if ev.Key() != tcell.KeyRune || ev.Modifiers()&^tcell.ModShift != 0 {
 		return 0
 	}
 	if s := tidy(string(ev.Rune())); s == "" || s == "\n" {

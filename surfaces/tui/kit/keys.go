@@ -13,6 +13,8 @@ import (
 func Code(ev *tcell.EventKey) (code string, mods []string) {
 	key, mask := ev.Key(), ev.Modifiers()
 	switch {
+	case key == tcell.KeyRune && ev.Rune() == 0x7f:
+		code = "backspace" // behind Escape it comes as a character
 	case key == tcell.KeyRune:
 		code = string(ev.Rune())
 		if code == " " {
