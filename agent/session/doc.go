@@ -15,7 +15,7 @@
 // A session is the file ID.jsonl. Its first line is the header, each further
 // line one object, and the field kind says which:
 //
-//	{"kind":"session","version":1,"id":ID,"cwd":…,"workspace":…,"started":TIME,"model":…,"forked":"ID:NODE"}
+//	{"kind":"session","version":1,"id":ID,"cwd":…,"workspace":…,"started":TIME,"model":…,"forked":"ID:NODE","owner":…}
 //	{"kind":"message","id":NODE,"parent":NODE,"ts":TIME,"role":…,"blocks":[…],"stop":…,"usage":{…},"model":…,"error":…}
 //	{"kind":"head","at":NODE,"ts":TIME}
 //	{"kind":"label","node":NODE,"text":…,"ts":TIME}
@@ -27,7 +27,8 @@
 // another kind are kept and passed over. Ids of messages are numbers counted up
 // within the file.
 //
-// Beside it lie ID.jsonl.owner, which says who writes, ID.jsonl.torn-N, half
-// lines that were set aside, and ID.plugins.jsonl with the folder blobs, the
+// Who writes is the owner of the header, which began the session, or what
+// ID.jsonl.owner beside it says, who goes on with it. There lie too ID.jsonl.torn-N,
+// half lines that were set aside, and ID.plugins.jsonl with the folder blobs, the
 // plugin record.
 package session

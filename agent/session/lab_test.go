@@ -38,7 +38,7 @@ func child(name, argument string) *exec.Cmd {
 func store(t testing.TB) session.Store {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	return session.Store{Dir: filepath.Join(t.TempDir(), "sessions"), Now: func() time.Time {
+	return session.Store{Dir: filepath.Join(t.TempDir(), "sessions"), Owner: "the test", Now: func() time.Time {
 		now = now.Add(time.Second)
 		return now
 	}}

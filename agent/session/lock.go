@@ -1,8 +1,11 @@
 package session
 
 import (
+	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -37,35 +40,55 @@ const lockWait = time.Second
 
 // lock locks the file of a session. The lock is the kernel's, on the open file: it
 // ends with the process, so that of a dead owner is free at once, whatever has its
-// process id now. owner says who we are.
-func lock(f *os.File, id, owner string, now time.Time) error {
+// process id now.
+func lock(f *os.File, id string) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	for end := time.Now().Add(lockWait); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	}
-	path := ownerFile(f.Name())
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		text, _ := os.ReadFile(path)
-		return &LockedError{ID: id, Owner: strings.TrimSpace(string(text))}
+		return &LockedError{ID: id, Owner: ownerOf(f)}
 	}
 	if err != nil {
 		return fmt.Errorf("session %s: lock: %w", id, err)
 	}
-	// Who it is only makes a message better: a full disk is no reason to refuse.
-	_ = os.WriteFile(path, fmt.Appendf(nil, "%s since %s\n", owner, now.UTC().Format(time.RFC3339)), 0o600)
 	return nil
 }
 
-// unlock gives the lock back and closes the file.
-func unlock(f *os.File) error {
-	_ = os.Remove(ownerFile(f.Name()))
-	return f.Close()
+// own says beside the file who goes on with it.
+func own(f *os.File, owner string, now time.Time) {
+	// Who it is only makes a message better: a full disk is no reason to refuse.
+	_ = os.WriteFile(ownerFile(f.Name()), []byte(since(owner, now)+"\n"), 0o600)
+}
+
+// ownerOf reads who writes a session: whoever goes on with it says so beside the file,
+// whoever began it in its header.
+func ownerOf(f *os.File) string {
+	if text, err := os.ReadFile(ownerFile(f.Name())); err == nil {
+		return strings.TrimSpace(string(text))
+	}
+	var h headerLine
+	line, err := bufio.NewReader(io.NewSectionReader(f, 0, maxHeader)).ReadBytes('\n')
+	if err != nil || json.Unmarshal(line, &h) != nil || h.Owner == "" {
+		return ""
+	}
+	return since(h.Owner, h.Started)
+}
+
+// maxHeader is more than any header has, in bytes.
+const maxHeader = 64 << 10
+
+func since(owner string, begin time.Time) string {
+	return owner + " since " + begin.UTC().Format(time.RFC3339)
 }
 
 func ownerFile(path string) string { return path + ".owner" }
 
-// lockedFile gives the lock back on Close.
-type lockedFile struct{ *os.File }
+// goneOn is the file of a session that somebody goes on with, until Close.
+type goneOn struct{ *os.File }
 
-func (f lockedFile) Close() error { return unlock(f.File) }
+func (f goneOn) Close() error {
+	_ = os.Remove(ownerFile(f.Name()))
+	return f.File.Close()
+}

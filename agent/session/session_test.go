@@ -92,8 +92,8 @@ func TestFilesArePrivate(t *testing.T) {
 		}
 		return nil
 	}))
-	if seen != 6 { // folder, session, owner, record, blobs, one blob
-		t.Errorf("%d files and folders, want 6", seen)
+	if seen != 5 { // folder, session, record, blobs, one blob
+		t.Errorf("%d files and folders, want 5", seen)
 	}
 }
 
