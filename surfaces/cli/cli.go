@@ -192,6 +192,7 @@ func newApp(args []string, p Process) *ucli.App {
 		Commands: []*ucli.Command{pluginCommand(p), modelCommand(p), sessionCommand(p)},
 	}
 	remember(app.Flags)
+	rememberAdded()
 	words := ended(args, app.Flags)
 	if words {
 		app.Commands = nil // what follows is a prompt, whatever its first word

@@ -1,6 +1,10 @@
 package cli
 
-import ucli "github.com/urfave/cli/v2"
+import (
+	"sync"
+
+	ucli "github.com/urfave/cli/v2"
+)
 
 // flag is every interface the flags of urfave/cli have.
 type flag interface {
@@ -17,7 +21,7 @@ type named struct {
 	names []string
 }
 
-func (n named) Names() []string { return n.names }
+func (n *named) Names() []string { return n.names }
 
 // namedList is the same of a list: what commas mean reaches only this type.
 type namedList struct {
@@ -25,16 +29,34 @@ type namedList struct {
 	names []string
 }
 
-func (n namedList) Names() []string { return n.names }
+func (n *namedList) Names() []string { return n.names }
 
-// remember makes flags named ones.
+// remember makes flags named ones. The types are named, since a start would look up
+// at run time which of them are a flag.
 func remember(flags []ucli.Flag) {
 	for i, f := range flags {
 		switch f := f.(type) {
 		case *ucli.StringSliceFlag:
-			flags[i] = namedList{f, f.Names()}
-		case flag:
-			flags[i] = named{f, f.Names()}
+			flags[i] = &namedList{f, names(f.Name, f.Aliases)}
+		case *ucli.StringFlag:
+			flags[i] = &named{f, names(f.Name, f.Aliases)}
+		case *ucli.BoolFlag:
+			flags[i] = &named{f, names(f.Name, f.Aliases)}
+		case *ucli.IntFlag:
+			flags[i] = &named{f, names(f.Name, f.Aliases)}
+		case *ucli.Float64Flag:
+			flags[i] = &named{f, names(f.Name, f.Aliases)}
+		case *ucli.DurationFlag:
+			flags[i] = &named{f, names(f.Name, f.Aliases)}
 		}
 	}
 }
+
+// rememberAdded does the same for the two flags that the library adds.
+var rememberAdded = sync.OnceFunc(func() {
+	added := []ucli.Flag{ucli.HelpFlag, ucli.VersionFlag}
+	remember(added)
+	ucli.HelpFlag, ucli.VersionFlag = added[0], added[1]
+})
+
+func names(name string, aliases []string) []string { return append([]string{name}, aliases...) }
