@@ -17,9 +17,12 @@
 //     not know, staged content, stash entries, commits no other ref holds, and
 //     everything named outside a repository.
 //   - Held is kept without a question, as far as it is small: ignored files that
-//     lie in no ignored folder, files of temporary folders, and what a reset or a
-//     checkout may overwrite though nobody named it. Deletions, which have no
-//     bytes, are remembered too.
+//     lie in no ignored folder, and files of temporary folders. Deletions, which have
+//     no bytes, are remembered too.
+//   - What stands where git puts files of a revision is looked up in its tree and held
+//     whatever its size: as work where git overwrites it by force, without a question
+//     where git ignores it. When the line itself makes the revision, all files git does
+//     not know count, and ignored ones as far as they are small and in no ignored folder.
 //   - Nothing: files equal to the index, empty files, whole ignored folders unless
 //     the command is about ignored files.
 //

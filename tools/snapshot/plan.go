@@ -36,6 +36,8 @@ type request struct {
 	direct bool
 	// aside: nothing of it is worth a question.
 	aside bool
+	// over: git puts files there, see overwritten.
+	over  *over
 	names []string // relative to the working tree; none means all
 }
 
@@ -118,6 +120,8 @@ func (p *plan) loss(ctx context.Context, l command.Loss) error {
 			r.untracked, asks = true, true
 		case command.Ignored:
 			r.ignored, asks = true, true
+		case command.InTheWay, command.IgnoredInTheWay:
+			r.over, asks = &over{trees: l.Trees, others: l.Others, forced: kind == command.InTheWay}, true
 		case command.File:
 			err = p.files(l)
 		case command.Tree:
@@ -187,7 +191,7 @@ func relative(dir, path string) string {
 // request adds to those of a working tree; equal ones with other names are joined.
 func (p *plan) request(top string, r request) {
 	for i, have := range p.requests[top] {
-		same := have.worktree == r.worktree && have.index == r.index && have.untracked == r.untracked &&
+		same := have.over == nil && r.over == nil && have.worktree == r.worktree && have.index == r.index && have.untracked == r.untracked &&
 			have.ignored == r.ignored && have.direct == r.direct && have.aside == r.aside
 		if same && (len(have.names) == 0) == (len(r.names) == 0) {
 			p.requests[top][i].names = append(have.names, r.names...)

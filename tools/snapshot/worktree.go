@@ -42,11 +42,22 @@ func (p *plan) askAll(ctx context.Context) error {
 }
 
 func (p *plan) ask(ctx context.Context, top string, requests []request) error {
+	var plain []request
+	for _, r := range requests {
+		if r.over == nil {
+			plain = append(plain, r)
+		} else if err := p.overwritten(ctx, top, r); err != nil {
+			return err
+		}
+	}
+	if requests = plain; len(requests) == 0 {
+		return nil
+	}
 	untracked, ignored, files, all := false, false, false, false
 	var names []string
 	for _, r := range requests {
 		untracked = untracked || r.untracked || r.worktree
-		ignored = ignored || r.ignored || r.direct || r.worktree
+		ignored = ignored || r.ignored || r.direct
 		files = files || r.worktree || r.direct
 		all = all || len(r.names) == 0
 		names = append(names, r.names...)
@@ -115,9 +126,6 @@ func (p *plan) change(repo *repoPlan, c change, r request) error {
 	switch c.index {
 	case '?':
 		if !r.untracked {
-			if r.worktree && !c.dir { // it may stand where git puts a file
-				p.add(path, Held, true, repo.dir)
-			}
 			return nil
 		}
 		return p.unknown(repo, c, r, stake)
@@ -125,7 +133,7 @@ func (p *plan) change(repo *repoPlan, c change, r request) error {
 		if r.ignored {
 			return p.unknown(repo, c, r, stake)
 		}
-		if !c.dir && (r.direct || r.worktree) {
+		if !c.dir && r.direct {
 			p.add(path, Held, true, repo.dir)
 		}
 		return nil

@@ -10,9 +10,9 @@
 // when nothing can set it, and when a loop over known words does. A pattern is about
 // the files that match, where nothing before it in the line can make others. A cd may fail, unless &&,
 // || exit or set -e say what then; without, paths are judged in both folders.
-// rebase, commit --amend, pull, merge, apply and stash pop are no findings: they
-// refuse where work would be lost or leave it in the reflog, and what rewrites a
-// published history is the forced push behind them. Programs that run code of
+// rebase, commit --amend, pull, merge, apply and stash pop are worth no question: they
+// refuse where work would be lost or leave it in the reflog, but for ignored files in
+// their way, and what rewrites a published history is the forced push behind them. Programs that run code of
 // their own are judged by their words alone.
 //
 // Failure: none; a line that cannot be read is a Reading with Unread set.

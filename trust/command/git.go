@@ -219,6 +219,7 @@ func texts(list []value) []string {
 
 func (g *gitCall) floor() {
 	args := g.operands()
+	g.brings(g.operands("-m", "-s", "-X", "-F", "-x", "--onto", "--strategy", "--strategy-option", "--exec", "--mainline", "--message"))
 	rest := args
 	if len(rest) > 0 {
 		rest = rest[1:]
@@ -235,6 +236,13 @@ func (g *gitCall) floor() {
 			}
 		}
 	case "reset":
+		revs := []value{head}
+		if len(args) > 0 {
+			revs = args[:1]
+		}
+		if g.has("", "hard", "merge", "keep") || g.hidden() {
+			g.puts(g.has("", "hard") || g.hidden(), nil, revs...)
+		}
 		switch {
 		case g.has("", "hard"):
 			g.loss("git reset --hard discards changes that are not committed", nil, Worktree, Index)
@@ -360,7 +368,14 @@ func (g *gitCall) leave() {
 	dashes := slices.IndexFunc(g.args, func(v value) bool { return v.is("--") })
 	switch g.sub {
 	case "switch":
-		if g.has("f", "force", "discard-changes") {
+		forced := g.has("f", "force", "discard-changes")
+		switch {
+		case len(args) > 0:
+			g.puts(forced, nil, args[0])
+		case forced:
+			g.puts(forced, nil, head)
+		}
+		if forced {
 			g.loss("git switch --discard-changes discards changes that are not committed", nil, Worktree, Index)
 		}
 		if v, ok := g.valueOf("C", "force-create"); ok {
@@ -374,10 +389,28 @@ func (g *gitCall) leave() {
 				kinds = []Lost{Worktree, Index}
 			}
 		}
+		if source, ok := g.valueOf("s", "source"); kinds[0] == Worktree && (ok || len(kinds) > 1) {
+			if !ok {
+				source = head
+			}
+			g.puts(true, g.pathNames(args), source)
+		}
 		if len(args) > 0 || g.has("", "pathspec-from-file") {
 			g.loss("git restore discards changes that are not committed", g.pathNames(args), kinds...)
 		}
 		return
+	}
+	before := len(args) // operands that are not sure to be files
+	if dashes >= 0 {
+		before -= len(g.args) - dashes - 1
+	}
+	switch {
+	case before > 0 && (len(args) > before || before > 1): // files of a revision
+		g.puts(true, g.pathNames(args[1:]), args[0])
+	case before > 0 && !args[0].is("."):
+		g.puts(g.has("f", "force"), nil, args[0])
+	case g.has("f", "force") && dashes < 0:
+		g.puts(true, nil, head)
 	}
 	if g.has("f", "force") {
 		g.loss("git checkout --force discards changes that are not committed", nil, Worktree, Index)

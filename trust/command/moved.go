@@ -56,7 +56,7 @@ func (r *reader) lossOfMoved() {
 // meets tells whether a loss may be about one of these places.
 func (l *Loss) meets(places []string) bool {
 	if len(l.Names) == 0 || len(places) == 0 {
-		return slices.ContainsFunc(l.Kinds, func(k Lost) bool { return k != Stash && k != Branch })
+		return slices.ContainsFunc(l.Kinds, func(k Lost) bool { return k != Stash && k != Branch && k != InTheWay && k != IgnoredInTheWay })
 	}
 	return slices.ContainsFunc(l.Names, func(name string) bool {
 		return slices.ContainsFunc(places, func(to string) bool { return below(name, to) || below(to, name) })

@@ -96,6 +96,7 @@ func (r *reader) finish() Reading {
 	r.closeCounting()
 	r.closeGlobs()
 	r.lossOfMoved()
+	r.openTrees()
 	out := r.out
 	for _, p := range out.Parts {
 		out.Risk = worse(out.Risk, p.Risk)

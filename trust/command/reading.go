@@ -1,6 +1,10 @@
 package command
 
-import "starling/bus/spec"
+import (
+	"slices"
+
+	"starling/bus/spec"
+)
 
 // Setting is where a line would run.
 type Setting struct {
@@ -90,6 +94,15 @@ type Loss struct {
 	// Names limits the loss: files and folders (absolute) of Worktree, Index,
 	// Untracked, Ignored and File; revisions of Stash and Branch; folders of Tree. Empty means all.
 	Names []string
+	// Trees are the revisions of InTheWay and IgnoredInTheWay; Others: and some
+	// that nobody knows beforehand.
+	Trees  []string
+	Others bool
+}
+
+// Quiet tells that the loss is worth a snapshot and never a question.
+func (l *Loss) Quiet() bool {
+	return len(l.Kinds) > 0 && !slices.ContainsFunc(l.Kinds, func(k Lost) bool { return k != IgnoredInTheWay })
 }
 
 // Lost is a kind of work.
@@ -105,6 +118,11 @@ const (
 	Branch    Lost = "branch"    // commits only this branch holds
 	Tree      Lost = "tree"      // another working tree
 	File      Lost = "file"      // one file, overwritten in place
+	// InTheWay are files git does not know where it puts files of Trees, and what
+	// stands where it needs a folder.
+	InTheWay Lost = "in-the-way"
+	// IgnoredInTheWay are those of them that git ignores: for others it refuses.
+	IgnoredInTheWay Lost = "ignored-in-the-way"
 )
 
 // Argv is the words of a command as its program is given them; false when

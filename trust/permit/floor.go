@@ -53,7 +53,7 @@ func (f *floor) add(reason string) {
 
 func (f *floor) ofFinding(finding command.Finding, p Policy, pl places) {
 	if finding.Loss != nil {
-		if p.Dirty != nil && !p.Dirty(finding) {
+		if finding.Loss.Quiet() || p.Dirty != nil && !p.Dirty(finding) {
 			return // there is no work to lose
 		}
 		f.losses = append(f.losses, *finding.Loss)
