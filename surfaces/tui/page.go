@@ -222,8 +222,8 @@ func (p *page) press(k command.Key) {
 	var r command.Reply
 	host{p.s}.Go(func() { r = k.Do(p.s.ctx, id) }, func() {
 		if !p.done && !r.Body.Empty() && r.View == nil && r.Pick == nil {
+			// Here it is seen, in the conversation it stays.
 			p.s.hint(oneLine(r.Body.Text(1<<12, p.s.signs)), hintTime)
-			r.Body = command.Body{}
 		}
 		p.s.apply(r)
 		if !p.done {

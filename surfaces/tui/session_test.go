@@ -14,6 +14,7 @@ import (
 	"starling/bus/compose"
 	"starling/bus/event"
 	"starling/bus/view"
+	"starling/surfaces/tui/command"
 )
 
 // Bug report F-01: handlers may ask for frames as often as they like, from the loop and beside it:
@@ -264,4 +265,26 @@ func TestAnySize(t *testing.T) {
 	}
 	l.in(func() { l.screen.SetSize(80, 24) })
 	l.sees("a draft")
+}
+
+// What a key of a page changed is said at the foot, and stays in the conversation.
+func TestPageSaysWhatChanged(t *testing.T) {
+	l := newLab(t, 80, 24, &engine{})
+	l.in(func() {
+		l.s.view(&command.View{
+			Title: "things", Load: func(context.Context) command.Body { return command.Say("a page") },
+			Keys: []command.Key{{Chord: "x", Help: "drop", Whole: true, Do: func(context.Context, string) command.Reply {
+				return command.Reply{Body: command.Say("the thing is dropped")}
+			}}},
+		})
+	})
+	l.sees("a page")
+	l.key(tcell.KeyRune, 'x', 0)
+	l.sees("the thing is dropped")
+	l.key(tcell.KeyEscape, 0, 0)
+	l.until("left", func() bool { return l.s.modal() == nil })
+	l.in(func() { l.s.work.hint = "" })
+	if got := l.text(); strings.Contains(got, "a page") || !strings.Contains(got, "the thing is dropped") {
+		t.Errorf("the screen is\n%s", got)
+	}
 }

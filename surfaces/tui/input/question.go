@@ -223,12 +223,12 @@ func (d *question) Key(ev *tcell.EventKey) bool {
 		case "esc":
 			d.begin(choosing)
 		default:
-			d.body.key(c)
+			d.other(ev, c)
 		}
 		return true
 	}
 	if d.q.Kind == "question" {
-		d.optionKey(c)
+		d.optionKey(ev, c)
 		return true
 	}
 	switch {
@@ -247,9 +247,17 @@ func (d *question) Key(ev *tcell.EventKey) bool {
 	case c == "e" && d.offers(view.AnswerEdit):
 		d.begin(editing)
 	default:
-		d.body.key(c)
+		d.other(ev, c)
 	}
 	return true
+}
+
+// other takes a key that answers nothing: it scrolls. A character begins the quiet time
+// anew: somebody types words that are for something else.
+func (d *question) other(ev *tcell.EventKey, c string) {
+	if !d.body.key(c) && letter(ev) != 0 {
+		d.deaf.until = d.when(ev).Add(deafTime)
+	}
 }
 
 // outermost tells whether Esc leaves the question, and not what was opened in it.
@@ -280,7 +288,7 @@ func (d *question) release(at time.Time, c string) {
 }
 
 // optionKey chooses among the options of the question tool.
-func (d *question) optionKey(c string) {
+func (d *question) optionKey(ev *tcell.EventKey, c string) {
 	options := d.q.Options
 	switch n, err := strconv.Atoi(c); {
 	case err == nil && n >= 1 && n <= len(options):
@@ -298,7 +306,7 @@ func (d *question) optionKey(c string) {
 	case c == "esc":
 		d.finish(view.Answer{})
 	case c != "up" && c != "down":
-		d.body.key(c)
+		d.other(ev, c)
 	}
 }
 

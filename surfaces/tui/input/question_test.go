@@ -154,6 +154,15 @@ func TestTypedAhead(t *testing.T) {
 				s.Key(eventOf("y"))
 			}
 		}},
+		"after a pause, words that are for something else": {func(h *host, s *Questions) {
+			show(t, s, 80, 24)
+			h.wait(500 * time.Millisecond)
+			for _, ev := range spell("this yes") {
+				s.Key(ev)
+				h.wait(120 * time.Millisecond)
+			}
+			h.wait(time.Second)
+		}},
 		"for the question before": {func(h *host, s *Questions) {
 			first := permission()
 			first.ID = "0"

@@ -36,7 +36,8 @@ type Call struct {
 	state             State
 	output            string // raw while it runs: sequences may be cut in two
 	diff              []surfaces.DiffLine
-	level             int // how far it is open: 0 one line, 1 folded, 2 whole
+	base              int // how far it is open unasked: 0 one line, 1 folded
+	level             int // how far the person opened it: 0 one line, 1 folded, 2 whole
 	set               bool
 	views             []func(l Look) []Row
 }
@@ -47,10 +48,13 @@ func (c *Call) gapAfter(before block) bool {
 }
 
 func (c *Call) depth(l Look) int {
-	if !c.set && l.Open {
-		return 1
+	switch {
+	case c.set:
+		return c.level
+	case l.Open:
+		return c.base + 1
 	}
-	return c.level
+	return c.base
 }
 
 // toggle opens the call a step further, and closes it after the last.

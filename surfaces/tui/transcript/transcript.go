@@ -266,8 +266,7 @@ func (t *Transcript) Refuse(id, by, why string) {
 // Show opens a call as far as output is shown folded.
 func (t *Transcript) Show(id string) {
 	if e := t.calls[id]; e != nil {
-		c := e.block.(*Call)
-		c.set, c.level = true, 1
+		e.block.(*Call).base = 1
 		t.touch(e)
 	}
 }

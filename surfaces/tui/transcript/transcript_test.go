@@ -422,3 +422,35 @@ func BenchmarkWidthChange(b *testing.B) {
 		l.Draw(l.screen)
 	}
 }
+
+// Output that is shown folded from the start opens with all the others, and a click
+// goes on from what is seen.
+func TestOpenShownOutput(t *testing.T) {
+	l := newLab(t, 60, 60)
+	l.Command("make")
+	l.Begin("!1", "shell", "")
+	l.Show("!1")
+	for i := range 40 {
+		l.Output("!1", fmt.Sprintf("line %d.\n", i))
+	}
+	l.Settle("!1", "exited(0)", false)
+	l.Begin("2", "bash", `{"command":"ls"}`)
+	l.Finish("2", Result{Content: strings.Repeat("a file\n", 40)})
+	count := func(text string) int { return strings.Count(strings.Join(l.rows(), "\n"), text) }
+	if n, m := count("line "), count("a file"); n != 15 || m != 0 {
+		t.Errorf("%d and %d lines at first", n, m)
+	}
+	l.ToggleOutput()
+	if n, m := count("line "), count("a file"); n != 40 || m != 15 {
+		t.Errorf("%d and %d lines when all is open", n, m)
+	}
+	l.ToggleOutput()
+	if n, m := count("line "), count("a file"); n != 15 || m != 0 {
+		t.Errorf("%d and %d lines when it is folded again", n, m)
+	}
+	l.Mouse(kit.Mouse{Action: kit.Press, Button: tcell.Button1, X: 3, Y: 4})
+	l.Mouse(kit.Mouse{Action: kit.Release, Button: tcell.Button1, X: 3, Y: 4})
+	if n := count("line "); n != 40 {
+		t.Errorf("%d lines after a click", n)
+	}
+}
