@@ -189,7 +189,7 @@ func TestPlaces(t *testing.T) {
 
 // TestSteps: ten steps each, and each names a file and a function.
 func TestSteps(t *testing.T) {
-	for _, heading := range []string{"A prompt in ten steps", "A plugin in ten steps", "A reload in ten steps"} {
+	for _, heading := range []string{"A prompt in ten steps", "A terminal session in ten steps", "A plugin in ten steps", "A reload in ten steps"} {
 		text := section(t, page(t, architecture), heading)
 		steps := regexp.MustCompile(`(?m)^\d+\. `).Split(text, -1)[1:]
 		if len(steps) != 10 {

@@ -55,7 +55,7 @@ var globals = []struct {
 	{Follow, []string{"end", "ctrl+end"}, "follow what comes, while the prompt is empty"},
 	{Repaint, []string{"ctrl+l"}, "draw the screen anew"},
 	{Suspend, []string{"ctrl+z"}, "back to the shell; fg comes back"},
-	{Keys, []string{"?", "f1"}, "this page; a character alone does it while the prompt is empty"},
+	{Keys, []string{"?", "f1"}, "the page with the keys; a character alone opens it while the prompt is empty"},
 }
 
 // Shortcuts are the keys that are not the editor's, chord to action; chords are
@@ -151,30 +151,33 @@ type KeyGroup struct {
 }
 
 // KeyHelp is one line of it.
-type KeyHelp struct{ Keys, Help string }
+type KeyHelp struct {
+	Keys, Help string
+	Action     string // what the keys are bound to; "" where they are fixed
+}
 
 // KeyGroups is the page with the keys, for the keys the session has.
 func KeyGroups(m input.Keymap, others Shortcuts) []KeyGroup {
 	session := KeyGroup{Title: "Session"}
 	for _, g := range globals {
 		if keys := listed(others, g.do); keys != "" {
-			session.Keys = append(session.Keys, KeyHelp{keys, g.help})
+			session.Keys = append(session.Keys, KeyHelp{keys, g.help, string(g.do)})
 		}
 	}
 	editor := KeyGroup{Title: "Prompt"}
 	for _, a := range input.Actions() {
 		if keys := listed(m, a); keys != "" {
-			editor.Keys = append(editor.Keys, KeyHelp{keys, editorHelp[a]})
+			editor.Keys = append(editor.Keys, KeyHelp{keys, editorHelp[a], string(a)})
 		}
 	}
 	queue := KeyGroup{Title: "Lines that wait"}
 	if up := m.Key(input.Up); up != "" {
-		queue.Keys = append(queue.Keys, KeyHelp{up, "in the first line of the prompt: mark the last one that waits"})
+		queue.Keys = append(queue.Keys, KeyHelp{Keys: up, Help: "in the first line of the prompt: mark the last one that waits"})
 	}
 	queue.Keys = append(queue.Keys,
-		KeyHelp{"Enter", "take it back into the prompt"},
-		KeyHelp{"Alt-Enter", "send it into the run that goes on"},
-		KeyHelp{"Del", "drop it"},
+		KeyHelp{Keys: "Enter", Help: "take it back into the prompt"},
+		KeyHelp{Keys: "Alt-Enter", Help: "send it into the run that goes on"},
+		KeyHelp{Keys: "Del", Help: "drop it"},
 	)
 	return []KeyGroup{session, editor, queue}
 }
@@ -182,9 +185,12 @@ func KeyGroups(m input.Keymap, others Shortcuts) []KeyGroup {
 // shownChords is how many keys of one action are listed.
 const shownChords = 3
 
-// listed are the keys of an action, simple ones first.
+// listed are the keys of an action: one that every terminal sends, then simple ones.
 func listed[A comparable](table map[string]A, action A) string {
 	var names []string
+	if key := kit.KeyOf(table, action); key != "" {
+		names = append(names, key)
+	}
 	for _, chord := range kit.ChordsOf(table, action) {
 		if name := kit.Spell(chord); len(names) < shownChords && !slices.Contains(names, name) {
 			names = append(names, name)

@@ -56,6 +56,18 @@ func builtins() []builtin {
 	}
 }
 
+// Usage is how a command of the terminal is written, and what it does.
+type Usage struct{ Line, Help string }
+
+// Usages are those of the terminal's own commands, in the order they are shown in.
+func Usages() []Usage {
+	var all []Usage
+	for _, b := range builtins() {
+		all = append(all, Usage{usage(b), b.help})
+	}
+	return all
+}
+
 func find(name string) (builtin, bool) {
 	for _, b := range builtins() {
 		if b.name == name {
