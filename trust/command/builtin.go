@@ -137,7 +137,7 @@ func (c *command) changeFolder() {
 	if st.also = nil; !st.strict {
 		st.maybe(before.dirs()) // it may have failed
 	}
-	r.paths[r.at.Resolve(abs)] = true
+	r.touches(r.at.Resolve(abs))
 	c.set(spec.RiskRead, free, "changes the folder")
 }
 

@@ -54,6 +54,8 @@ type command struct {
 	bare  bool   // the name has no folder
 	known bool   // every word is known
 	part  int
+	words *given // sorted, of a program that reads and no more
+	reads bool   // it reads and does no more
 }
 
 // run judges a list of words as a command.
@@ -82,7 +84,22 @@ func (r *reader) run(st *state, args []value, how argv) {
 		}
 		c.part = r.add(p, note{program: c.name})
 	}
+	whole, strays := r.whole, r.strays
+	r.whole, r.strays = true, false
 	c.judge()
+	c.free()
+	r.whole, r.strays = r.whole && whole, r.strays || strays
+}
+
+// free frees a part that reads and touches nothing outside, as far as it says: each
+// part is judged by its own paths.
+func (c *command) free() {
+	if c.how.floor || c.part < 0 || !c.r.whole || c.r.strays || c.st.dir == "" {
+		return
+	}
+	if p := &c.r.out.Parts[c.part]; p.Risk == spec.RiskRead {
+		p.Free = true
+	}
 }
 
 // set gives the part its class.
@@ -116,7 +133,8 @@ func (c *command) judge() {
 		}
 		return
 	}
-	c.credentials()
+	c.words, c.reads = c.readOnly()
+	c.keyWords(c.words)
 	if c.name == "" {
 		c.unknownProgram()
 		return
@@ -176,7 +194,7 @@ func (c *command) ordinary() {
 		risk, why = spec.RiskNetwork, "it reaches the network"
 	case destructive()[c.name] || c.destructiveSub():
 		risk, why = spec.RiskDestructive, "it removes or overwrites"
-	case c.readOnly():
+	case c.reads:
 		risk, why = spec.RiskRead, "it reads"
 	default:
 		why = "it may change files"
@@ -186,7 +204,7 @@ func (c *command) ordinary() {
 	c.interpreter()
 	c.starters()
 	if risk == spec.RiskRead {
-		c.reading()
+		c.reading(c.words)
 		return
 	}
 	r.whole = false

@@ -107,7 +107,21 @@ func (c *command) gitCall() (*gitCall, bool) {
 	return g, inner.args[0].known
 }
 
+// searches: git grep looks anywhere when it is told that there is no index.
+func (g *gitCall) searches() {
+	if g.sub != "grep" || !g.has("", "no-index") {
+		return
+	}
+	list := g.operands("-e", "-f", "-A", "-B", "-C", "-m")
+	for _, v := range append(list[:len(list):len(list)], literal(".")) {
+		for _, abs := range g.r.places(g.st, v.text) {
+			g.r.searchKeys(abs, g.part)
+		}
+	}
+}
+
 func (g *gitCall) judge() {
+	g.searches()
 	switch {
 	case gitNetwork()[g.sub] || g.sub == "remote" && slices.Contains([]string{"update", "show", "prune"}, g.first()) ||
 		g.sub == "submodule" && slices.Contains([]string{"update", "add"}, g.first()) || g.sub == "archive" && g.has("", "remote"):

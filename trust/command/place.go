@@ -28,7 +28,8 @@ func (r *reader) names(st *state, name string) []string {
 }
 
 func (r *reader) placesOf(st *state, name string, last bool) []string {
-	if name == "" || strings.IndexByte(name, 0) >= 0 {
+	name, ok := st.straight(name)
+	if !ok || name == "" || strings.IndexByte(name, 0) >= 0 {
 		return nil
 	}
 	if strings.HasPrefix(name, "/") {

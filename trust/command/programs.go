@@ -34,6 +34,10 @@ func (c *command) finder() {
 		r.whole = false
 	}
 	runs := false
+	if strange(c.args[1:i], tests) {
+		c.set(spec.RiskChange, false, "it has an option nobody listed")
+		r.whole = false
+	}
 	for j := 0; j < len(tests); j++ {
 		switch v := tests[j]; v.text {
 		case "-exec", "-execdir", "-ok", "-okdir":
@@ -45,6 +49,7 @@ func (c *command) finder() {
 				continue
 			}
 			runs, r.tangled = true, true
+			c.foundKeys(starts, tests[:j], baseName(tests[j+1].text))
 			c.set(spec.RiskRead, !c.ours(), "looks for files and runs a command on them, which is judged by itself")
 			c.each(tests[j+1:end], starts, narrow, v.text)
 			j = end
@@ -64,9 +69,44 @@ func (c *command) finder() {
 	for _, v := range starts {
 		r.touch(v, st)
 	}
+	if where, why := c.mayFind(starts, tests); why != "" && !c.how.floor && c.part >= 0 {
+		r.notes[c.part].keys = "it hands on what is found below " + r.relative(where) + ", and that may be keys: " + why
+	}
 	if runs {
 		r.whole = false
 	}
+}
+
+// finderWords are the tests of find, and those with a value.
+var (
+	finderWords = words("-H -L -P -daystart -depth -d -empty -executable -false -ls -mount -nogroup -noleaf -not -nouser -o -or -a -and -print -print0 -prune -quit " +
+		"-readable -true -writable -xdev -ignore_readdir_race -noignore_readdir_race -warn -nowarn -follow -delete")
+	finderValues = words("-amin -anewer -atime -cmin -cnewer -ctime -fstype -gid -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname -maxdepth " +
+		"-mindepth -mmin -mtime -name -newer -newermt -newerct -newerat -newermm -path -perm -printf -regex -regextype -samefile -size -type -uid -used -user " +
+		"-wholename -xtype -fprint -fprint0 -fls -files0-from")
+)
+
+// strange tells whether find is given a word that nobody listed.
+func strange(before, tests []value) bool {
+	for _, v := range before {
+		if strings.HasPrefix(v.prefix, "-") && !finderWords()[v.text] && !strings.HasPrefix(v.text, "-O") {
+			return true
+		}
+	}
+	for j := 0; j < len(tests); j++ {
+		switch v := tests[j]; {
+		case v.is("-fprintf"):
+			j += 2
+		case finderValues()[v.text]:
+			j++
+		case v.is("-exec"), v.is("-execdir"), v.is("-ok"), v.is("-okdir"):
+			for j++; j < len(tests) && !tests[j].is(";") && !tests[j].is("+"); j++ {
+			}
+		case !finderWords()[v.text] && !v.is("(") && !v.is(")") && !v.is("!") && !v.is(","):
+			return true
+		}
+	}
+	return false
 }
 
 // narrowed tells whether find is held to names of some kind.

@@ -59,6 +59,7 @@ type reader struct {
 	judged  int
 	paths   map[string]bool // absolute
 	whole   bool            // no path is missing in paths
+	strays  bool            // one of paths is outside
 
 	found map[string]bool   // findings
 	floor map[string]string // what trust.FloorPath said
@@ -89,6 +90,7 @@ type reader struct {
 type note struct {
 	program  string // base name of a program
 	download bool   // its output comes from the network
+	keys     string // why what it writes may name files of keys
 	code     bool   // an interpreter that runs its standard input
 }
 

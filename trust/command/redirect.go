@@ -65,6 +65,10 @@ func (r *reader) inputFile(v value, st *state, part int) {
 		st.in.download = true
 		return
 	}
+	if !v.known {
+		r.keyGlob(v, st, part)
+		r.keyEnds(v, st, part)
+	}
 	at := r.touch(v, st)
 	all := len(at) > 0
 	for _, abs := range at {

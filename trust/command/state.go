@@ -24,6 +24,7 @@ type input struct {
 	kind     inputKind
 	text     string // of inputText
 	download bool   // it comes from the network
+	keys     string // why it may name files of keys
 }
 
 type inputKind int

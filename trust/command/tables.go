@@ -58,83 +58,69 @@ func (c *command) destructiveSub() bool {
 	return (c.name == "docker" || c.name == "podman") && slices.ContainsFunc(c.args[1:], func(v value) bool { return v.is("prune") || v.is("rm") })
 }
 
-// reader programs and the options that make them write or run something:
-// letters, then long names. Anything else they do is reading.
-type readSpec struct {
-	letters string
-	longs   string
-	most    int  // operands beyond which it writes; 0 is no bound
-	none    bool // it reads no files at all
-	tree    bool // it reads what is below a folder
-}
-
-var readers = sync.OnceValue(func() map[string]readSpec {
-	return map[string]readSpec{
-		"ls": {}, "dir": {}, "stat": {}, "file": {letters: "CzZ", longs: "compile"}, "du": {}, "df": {}, "which": {none: true}, "whereis": {none: true},
-		"cat": {}, "head": {}, "tail": {}, "wc": {}, "nl": {}, "tac": {}, "rev": {}, "cut": {}, "tr": {none: true}, "paste": {}, "join": {}, "comm": {},
-		"fold": {}, "fmt": {}, "expand": {}, "unexpand": {}, "column": {}, "sort": {letters: "oT", longs: "output compress-program temporary-directory"},
-		"uniq": {most: 1}, "tsort": {}, "shuf": {letters: "o", longs: "output"}, "numfmt": {none: true}, "strings": {},
-		"base64": {letters: "o", longs: "output"}, "base32": {}, "grep": {tree: true}, "egrep": {tree: true}, "fgrep": {tree: true},
-		"rg": {longs: "pre hostname-bin", tree: true}, "fd": {letters: "xX", longs: "exec exec-batch", tree: true},
-		"tree": {letters: "oR", tree: true}, "diff": {letters: "l", longs: "paginate"}, "cmp": {}, "od": {}, "hexdump": {},
-		"xxd": {letters: "r", longs: "revert", most: 1}, "md5sum": {}, "sha1sum": {}, "sha224sum": {}, "sha256sum": {}, "sha384sum": {}, "sha512sum": {},
-		"b2sum": {}, "cksum": {}, "sum": {}, "shasum": {}, "basename": {none: true}, "dirname": {none: true}, "pwd": {none: true}, "realpath": {none: true},
-		"readlink": {none: true}, "seq": {none: true}, "sleep": {none: true}, "true": {none: true}, "false": {none: true}, "test": {none: true},
-		"[": {none: true}, "echo": {none: true}, "printf": {none: true}, "uname": {none: true}, "whoami": {none: true}, "id": {none: true},
-		"groups": {none: true}, "who": {none: true}, "uptime": {none: true}, "arch": {none: true}, "nproc": {none: true}, "getconf": {none: true},
-		"locale": {none: true}, "tty": {none: true}, "free": {none: true}, "ps": {none: true}, "pgrep": {none: true}, "lsof": {none: true},
-		"printenv": {none: true}, "jq": {}, "readelf": {}, "yes": {none: true}, "date": {letters: "s", longs: "set", none: true},
-		"hostname": {most: -1, none: true}, "cal": {none: true}, "expr": {none: true}, "factor": {none: true}, "look": {},
-	}
-})
-
 // toolchain programs say their version and no more when asked for it alone.
 var toolchain = words("python python3 node npm pnpm yarn bun deno cargo rustc rustup gcc g++ clang java javac ruby php make cmake docker kubectl " +
 	"terraform go git bash zsh perl gofmt tsc eslint prettier ruff black mypy pytest jq rg fd tar gzip curl wget ssh")
 
-// readOnly tells whether the command reads and does nothing else.
-func (c *command) readOnly() bool {
+// saysVersion tells whether a program is asked for its version alone.
+func (c *command) saysVersion() bool {
+	return toolchain()[c.name] && len(c.args) == 2 && (c.args[1].is("--version") || c.args[1].is("-V") && c.name != "tar" || c.args[1].is("version") && c.name == "go")
+}
+
+// readOnly tells whether the command reads and does nothing else; what it is given
+// is nil where that is of no matter.
+func (c *command) readOnly() (*given, bool) {
 	if c.ours() {
-		return false
+		return nil, false
 	}
-	if toolchain()[c.name] && len(c.args) == 2 && (c.args[1].is("--version") || c.args[1].is("-V") && c.name != "tar" || c.args[1].is("version") && c.name == "go") {
-		return true
+	if c.saysVersion() {
+		return nil, true
 	}
-	switch c.name {
-	case "go":
-		return c.goReads()
-	case "sed", "gsed":
-		return c.sedReads()
-	case "awk", "gawk", "mawk":
-		return c.awkReads()
-	case "gofmt":
-		return !c.hidden() && !c.has("wrc") && !c.has("", "cpuprofile")
+	if c.name == "go" {
+		return nil, c.goReads()
 	}
 	spec, ok := readers()[c.name]
 	if !ok {
-		return false
+		return nil, false
 	}
-	longs := strings.Fields(spec.longs)
-	if c.name != "echo" && c.has(spec.letters, longs...) {
-		return false
+	if spec.any {
+		return &given{used: map[string]bool{}, ok: true}, c.name != "printf" && c.name != "test" && c.name != "[" || c.plainBuiltin()
 	}
-	if (spec.letters != "" || len(longs) > 0) && c.hidden() {
-		return false
-	}
-	if n := len(c.operands("-f", "-s", "-w", "-c", "-l", "-n", "-o")); spec.most > 0 && n > spec.most || spec.most < 0 && n > 0 {
-		return false
+	g := spec.table(c.name).sorted(c.args[1:])
+	switch n := len(g.operands); {
+	case !g.ok && !spec.calm, spec.most > 0 && n > spec.most, spec.most < 0 && n > 0:
+		return nil, false
+	case spec.most != 0 && slices.ContainsFunc(g.operands, func(v value) bool { return v.many }):
+		return nil, false
+	case spec.at && slices.ContainsFunc(g.operands, func(v value) bool { return v.prefix == "" || v.prefix[0] == '@' }):
+		return nil, false
 	}
 	switch c.name {
-	case "printf":
-		return len(c.args) > 1 && (c.args[1].prefix != "" && c.args[1].prefix[0] != '-')
-	case "uniq", "xxd", "hostname":
-		return !slices.ContainsFunc(c.args[1:], func(v value) bool { return v.many })
+	case "ps": // with e it shows the environment of others
+		ok = !slices.ContainsFunc(g.operands, func(v value) bool { return !v.known || strings.ContainsAny(v.text, "eE") })
 	case "date":
-		return !slices.ContainsFunc(c.operands("-d", "-r", "-f", "--date", "--reference"), func(v value) bool { return !strings.HasPrefix(v.prefix, "+") })
-	case "test", "[":
-		return c.plainTest()
+		ok = !slices.ContainsFunc(g.operands, func(v value) bool { return !strings.HasPrefix(v.prefix, "+") })
+	case "sed", "gsed":
+		ok = len(g.operands) > 0 && g.operands[0].known && printsLines(g.operands[0].text)
+	case "awk", "gawk", "mawk":
+		ok = len(g.operands) > 0 && g.operands[0].known && awkReads(g.operands[0].text)
+	case "jq":
+		ok = len(g.operands) > 0 && g.operands[0].known && jqReads(g.operands[0].text)
 	}
-	return true
+	return g, ok
+}
+
+// jqReads knows programs that load no other file.
+func jqReads(program string) bool {
+	return !slices.ContainsFunc([]string{"import", "include", "modulemeta", "$ENV", "env"}, func(word string) bool { return strings.Contains(program, word) })
+}
+
+// plainBuiltin: printf without -v, a test that looks at no variable by its name.
+func (c *command) plainBuiltin() bool {
+	if c.name == "printf" {
+		return len(c.args) > 1 && (c.args[1].prefix != "" && c.args[1].prefix[0] != '-')
+	}
+	return c.plainTest()
 }
 
 // plainTest: -v and -R look at a variable, whose subscript may be a command.
@@ -182,15 +168,7 @@ func (c *command) goReads() bool {
 	return false
 }
 
-// sedReads knows scripts that print lines and nothing else: 3p; 1,20p; $p; /x/p.
-func (c *command) sedReads() bool {
-	if c.hidden() || c.has("iefslz", "in-place", "expression", "file", "separate", "null-data") {
-		return false
-	}
-	args := c.operands()
-	return len(args) > 0 && args[0].known && printsLines(args[0].text)
-}
-
+// printsLines knows scripts that print lines and nothing else: 3p; 1,20p; $p; /x/p.
 func printsLines(script string) bool {
 	for _, one := range strings.Split(script, ";") {
 		one = strings.TrimSpace(one)
@@ -214,20 +192,10 @@ func printsLines(script string) bool {
 	return true
 }
 
-// awkReads knows programs that neither write files nor run anything.
-func (c *command) awkReads() bool {
-	if c.hidden() {
-		return false
-	}
-	args := c.operands("-F", "-v")
-	for _, v := range c.args[1:] {
-		if strings.HasPrefix(v.text, "-") && v.text != "-" && !strings.HasPrefix(v.text, "-F") && !strings.HasPrefix(v.text, "-v") && !v.is("--") {
-			return false
-		}
-	}
-	if len(args) == 0 || !args[0].known {
-		return false
-	}
-	program := args[0].text
-	return !strings.ContainsAny(program, ">|@") && !strings.Contains(program, "system") && !strings.Contains(program, "getline")
+// awkReads knows programs that neither write files nor run anything, and read no
+// file that is not among the operands.
+func awkReads(program string) bool {
+	return !strings.ContainsAny(program, ">|@") && !slices.ContainsFunc([]string{"system", "getline", "ARGV", "ARGC", "SYMTAB", "FUNCTAB"}, func(word string) bool {
+		return strings.Contains(program, word)
+	})
 }

@@ -159,6 +159,9 @@ func (r *reader) pipe(c *syntax.BinaryCmd, st *state) {
 	r.stmt(c.X, left)
 	mid := len(r.out.Parts)
 	right.in = input{kind: inputUnknown, download: r.downloads(from, mid)}
+	for _, n := range r.notes[from:mid] {
+		right.in.keys += n.keys
+	}
 	if text, ok := r.says(c.X, st); ok {
 		right.in.kind, right.in.text = inputText, text
 	}

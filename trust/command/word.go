@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -20,6 +21,7 @@ type value struct {
 	// becomes text, or no word when that is empty.
 	unset   bool
 	choices []value // what it may be, when a loop around says so
+	guess   bool    // most likely it is text: another way to write a home
 }
 
 // literal is a word that somebody else made, as a wrapper does of its text.
@@ -162,7 +164,9 @@ type evaluation struct {
 	v    value
 	open bool // something unknown came already
 	rest bool // and it was no variable without a value
-	end  int  // where the last unknown thing stands in text
+	// guess: the home of a user stands in it, by its usual name.
+	guess bool
+	end   int // where the last unknown thing stands in text
 }
 
 // value evaluates a word as one argument.
@@ -173,6 +177,9 @@ func (r *reader) value(w *syntax.Word, st *state) value {
 		e.part(part, i == 0, len(w.Parts) == 1)
 	}
 	v := e.done()
+	if e.guess {
+		v.guess, v.known, v.glob = true, false, false
+	}
 	if !v.known {
 		v.choices = r.choices(w, st)
 	}
@@ -262,6 +269,20 @@ func (e *evaluation) literal(s string, first, alone bool) {
 	if first && strings.HasPrefix(s, "~") {
 		user, rest, slash := strings.Cut(s[1:], "/")
 		switch {
+		case user == "+" && e.st.dir != "" && len(e.st.also) == 0 && !e.r.assigned["PWD"] && (slash || alone):
+			e.text.WriteString(e.st.dir)
+			if slash {
+				e.text.WriteString("/")
+			}
+			s = rest
+		case user != "" && (user == "root" || user == path.Base(e.r.at.Home)) && (slash || alone):
+			home := e.r.at.Home
+			if user != path.Base(home) {
+				home = "/root"
+			}
+			e.text.WriteString(home + s[1+len(user):])
+			s = ""
+			e.guess = true
 		case user == "" && e.r.home() != "" && (slash || alone):
 			e.text.WriteString(e.r.home())
 			if slash {

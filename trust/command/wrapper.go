@@ -182,6 +182,9 @@ func (c *command) inside(rest []value, st *state, w wrap) {
 		if len(rest) == 0 {
 			rest = []value{literal("echo")}
 		}
+		if why := c.st.in.keys; why != "" && opens(baseName(rest[0].text)) {
+			r.find(Finding{Part: c.part, Why: why})
+		}
 		mark := ""
 		if v, ok := c.valueOf("I", "replace"); ok && v.known {
 			mark = v.text

@@ -17,12 +17,18 @@ func (r *reader) touch(v value, st *state) []string {
 	}
 	at := r.places(st, v.text)
 	for _, abs := range at {
-		r.paths[abs] = true
+		r.touches(abs)
 	}
 	if len(at) != 1 {
 		r.whole = false
 	}
 	return at
+}
+
+// touches notes a path, links followed.
+func (r *reader) touches(abs string) {
+	r.paths[abs] = true
+	r.strays = r.strays || !r.inside(abs)
 }
 
 // writes judges files that a part writes; over: what stood there is gone.
@@ -262,7 +268,7 @@ func (c *command) removeOne(sure bool, v value, strong bool, loss *Loss, open *o
 	}
 	for _, abs := range at {
 		if sure {
-			r.paths[abs] = true
+			r.touches(abs)
 		}
 		if why := r.precious(abs); why != "" && strong {
 			r.find(Finding{Part: c.part, Why: "it removes by force " + why + " (" + r.relative(abs) + ")", Paths: []string{abs}})

@@ -246,13 +246,13 @@ func (j *judge) rulePart(part command.Part) *Listed {
 	return nil
 }
 
-// free tells whether a part runs without a rule. Each part is judged for itself
-// or with the line as a whole, so that no further part makes one free.
+// free tells whether a part runs without a rule. Each part is judged by its own
+// paths, so that no further part makes one free or takes that from it.
 func (j *judge) free(part command.Part, inside bool) bool {
 	if part.Kind == command.Simple && (part.Dir == "" || !j.pl.inside(part.Dir)) {
 		return false
 	}
-	return inside && part.Risk == spec.RiskRead && !handsText(part) || part.Free && (inside || j.staysInside(part))
+	return part.Free || inside && part.Risk == spec.RiskRead && !handsText(part)
 }
 
 // handsText tells whether a part gives a command a text to read. That reads
@@ -264,21 +264,4 @@ func handsText(part command.Part) bool {
 // insideOnly tells whether all a line touches is known and lies inside.
 func (j *judge) insideOnly(line *command.Reading) bool {
 	return line.PathsKnown && !slices.ContainsFunc(j.pl.absAll(line.Paths), func(abs string) bool { return !j.pl.inside(abs) })
-}
-
-// staysInside tells whether no argument of a free part can name a place outside.
-func (j *judge) staysInside(part command.Part) bool {
-	if part.Kind != command.Simple {
-		return true
-	}
-	return !slices.ContainsFunc(part.Words, func(w command.Word) bool {
-		if !w.Known {
-			return true
-		}
-		at := w.Text
-		if i := strings.IndexByte(at, '/'); i > 0 && strings.HasPrefix(at, "-") {
-			at = at[i:] // an option with its path
-		}
-		return strings.HasPrefix(at, "/") && !j.pl.inside(j.pl.abs(at)) || strings.HasPrefix(at, "~") || strings.Contains("/"+at+"/", "/../")
-	})
 }

@@ -49,7 +49,8 @@ func TestModes(t *testing.T) {
 		{"a command that reads in a further folder", bash(touching(line(reads(part("ls", "/extra"))), "/extra")), a, a, d, a},
 		{"a command that reads what nobody knows", bash(&command.Reading{Parts: []command.Part{reads(part("cat", "$x"))}}), q, q, d, a},
 		{"a command that reads, elsewhere", bash(line(in("/tmp/x", reads(part("ls"))))), q, q, d, a},
-		{"a free command with a place outside", bash(touching(line(free(part("head", "/etc/x"))), "/etc/x")), q, q, d, a},
+		{"a free command beside a place outside", bash(touching(line(free(part("head", "a")), reads(part("head", "/etc/x"))), "/etc/x")), q, q, d, a},
+		{"a free command elsewhere", bash(line(in("/tmp/x", free(part("head", "a"))))), q, q, d, a},
 		{"an empty command", bash(line()), a, a, d, a},
 	} {
 		for mode, want := range map[permit.Mode]permit.Effect{

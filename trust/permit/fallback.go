@@ -86,8 +86,8 @@ func (j *judge) uncovered(part command.Part, inside bool) string {
 		return text + " (nobody can tell in which folder it would run)"
 	case part.Kind == command.Simple && !j.pl.inside(part.Dir):
 		return text + " (it would run in " + part.Dir + ", outside the workspace)"
-	case (part.Risk == spec.RiskRead || part.Free) && !inside:
-		return text + " (the line may touch something outside the workspace)"
+	case part.Risk == spec.RiskRead && !inside:
+		return text + " (it may touch something outside the workspace)"
 	case part.Why != "":
 		return text + " (" + part.Why + ")"
 	}

@@ -2,6 +2,7 @@ package permit_test
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -130,5 +131,28 @@ func TestReadingLines(t *testing.T) {
 	}
 	if r := command.Read("ls", command.Setting{Workspace: at.Workspace}); r.Risk != spec.RiskRead {
 		t.Errorf("ls has risk %s", r.Risk)
+	}
+}
+
+// TestEachPartByItsOwnPaths: what nobody knows of one part takes nothing from
+// another.
+func TestEachPartByItsOwnPaths(t *testing.T) {
+	for line, want := range map[string]string{
+		"make && ls":                      "",
+		"make && ls -la src | head -3":    "",
+		"cat a; make; grep -rn x .":       "",
+		"ls && make":                      "",
+		"make && ls ..":                   "ls ..",
+		"make && cat \"$X\"":              "cat \"$X\"",
+		"make; cd \"$X\"; ls":             "cd \"$X\",ls",
+		"cd .. && make && ls":             "cd ..,make,ls",
+		"make && cat a /etc/hosts; cat b": "cat a /etc/hosts",
+		"make && sort --unlisted a":       "sort --unlisted a",
+	} {
+		r := command.Read(line, command.Setting{Workspace: workspace, Home: "/home/ann", Resolve: path.Clean})
+		d := permit.Decide(bash(&r), policy(t, permit.ModeAsk, "allow bash(make)"), nil)
+		if got := strings.Join(d.Uncovered, ","); got != want {
+			t.Errorf("%s: uncovered %q, want %q", line, got, want)
+		}
 	}
 }
