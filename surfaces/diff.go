@@ -62,7 +62,11 @@ func DiffTexts(before, after string) []DiffLine {
 	return lines
 }
 
-// PatchLines reads a unified diff; nothing of its lines is hidden. What is no part of one, such as a commit message,
+// noLineEnd is what stands in a diff below a last line without a line end.
+const noLineEnd = `\ No newline at end of file`
+
+// PatchLines reads a unified diff; nothing of its lines is hidden, but that a text ends
+// without a line end is said once. What is no part of one, such as a commit message,
 // comes as names of files do.
 func PatchLines(patch string) []DiffLine {
 	if patch == "" {
@@ -71,6 +75,7 @@ func PatchLines(patch string) []DiffLine {
 	var out []DiffLine
 	// left are the lines the part at hand still has, of each text.
 	oldAt, newAt, oldLeft, newLeft := 0, 0, 0, 0
+	marked := false
 	for text := range strings.SplitSeq(strings.TrimSuffix(view.Reveal(patch), "\n"), "\n") {
 		l := DiffLine{Sign: '=', Text: text}
 		sign := byte(' ') // some tools drop the space of an empty line
@@ -78,8 +83,10 @@ func PatchLines(patch string) []DiffLine {
 			sign = text[0]
 		}
 		switch {
-		case sign == '\\': // "\ No newline at end of file"
-			l.Sign = '@'
+		case text == noLineEnd && marked:
+			continue
+		case sign == '\\':
+			l.Sign, marked = '@', marked || text == noLineEnd
 		case sign == '+' && newLeft > 0:
 			l = DiffLine{Sign: '+', New: newAt, Text: text[1:]}
 			newAt, newLeft = newAt+1, newLeft-1

@@ -34,6 +34,7 @@ func TestDiffLines(t *testing.T) {
 		{"", ""},
 		{"no patch", "0 0 =no patch\n"},
 		{"--- a/x\n+++ b/x\n@@ -1 +1 @@ func\n-+old\n+-new\n\\ No newline at end of file\n", "0 0 =--- a/x\n0 0 =+++ b/x\n0 0 @@@ -1 +1 @@ func\n1 0 -+old\n0 1 +-new\n0 0 @\\ No newline at end of file\n"},
+		{"@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n", "0 0 @@@ -1 +1 @@\n1 0 -a\n0 0 @\\ No newline at end of file\n0 1 +b\n"},
 		{"@@ -0,0 +1,2 @@\n+a\n+b\n+not of it", "0 0 @@@ -0,0 +1,2 @@\n0 1 +a\n0 2 +b\n0 0 =+not of it\n"},
 		{"@@ -3,2 +3,2 @@\n\n a\n--- next\n", "0 0 @@@ -3,2 +3,2 @@\n3 3  \n4 4  a\n0 0 =--- next\n"},
 		{"@@ -x +1 @@\n+a", "0 0 =@@ -x +1 @@\n0 0 =+a\n"},

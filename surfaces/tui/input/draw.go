@@ -16,6 +16,7 @@ func width(s string) int { return kit.Width(s) }
 const (
 	queueRows = 4 // of the queue that are shown
 	popupRows = 8
+	leastLine = 20 // cells of a queued line beside what its keys do
 	// margin is the sign before the text with the space round it.
 	margin = 3
 )
@@ -167,10 +168,7 @@ func (e *Editor) drawQueue(s tcell.Screen, r kit.Rect) int {
 		return 0
 	}
 	t, g := e.o.Host.Theme(), e.o.Host.Signs()
-	first := 0
-	if e.marked >= n {
-		first = e.marked - n + 1
-	}
+	first := e.first(n)
 	for i := range n {
 		at := first + i
 		style := t.Style(surfaces.Dim)
@@ -182,10 +180,12 @@ func (e *Editor) drawQueue(s tcell.Screen, r kit.Rect) int {
 		tail := ""
 		switch {
 		case marked && e.HasFocus():
-			tail = "Enter edits " + g.Dot + " Del drops " + g.Dot + " Alt-Enter steers"
-			if r.W < 2*width(tail) {
+			tail = "Enter edits " + g.Dot + " Alt-Enter steers " + g.Dot + " Del drops"
+			if r.W < width(tail)+leastLine {
 				tail = "Del drops"
 			}
+		case i == 0 && first > 0:
+			tail = strconv.Itoa(first) + " more before"
 		case i == n-1 && first+n < e.queue.Len():
 			tail = strconv.Itoa(e.queue.Len()-first-n) + " more"
 		}
@@ -308,7 +308,7 @@ func (e *Editor) Mouse(ev kit.Mouse) bool {
 	}
 	e.flush()
 	if ev.Y < e.textY {
-		first := max(e.marked-min(e.queue.Len(), queueRows)+1, 0)
+		first := e.first(e.textY - y - 1)
 		if at := first + ev.Y - y - 1; at >= 0 && at < e.queue.Len() {
 			e.marked = at
 		}

@@ -30,6 +30,8 @@ type EditorOptions struct {
 	Send func(Entry)
 	// Steer takes a queued line that should not wait for the end of the run.
 	Steer func(Entry)
+	// Empty hears that Enter was pressed with nothing written; nil for nobody.
+	Empty func()
 	// External opens the text in the person's editor; the answer comes by SetText.
 	External func(text string)
 	// Ask has completions looked for; they come by Offer with the generation of r.
@@ -254,6 +256,9 @@ func (e *Editor) firstRowEnd() int {
 func (e *Editor) send() {
 	entry := entryOf(e.b.p)
 	if strings.TrimSpace(entry.Text) == "" && len(entry.Attached) == 0 {
+		if e.o.Empty != nil && e.b.p.text == "" {
+			e.o.Empty()
+		}
 		return
 	}
 	e.o.History.Add(entry.Text)

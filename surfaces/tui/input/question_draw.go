@@ -64,19 +64,47 @@ func (d *question) compose(width int) {
 		d.body.lines = out
 		return
 	}
+	var why []line
 	if d.q.Floor {
-		out = append(out, wrapped("Only a person may allow this.", width, surfaces.Warn)...)
+		why = wrapped("Only a person may allow this.", width, surfaces.Warn)
 	}
-	for _, why := range d.q.Reasons {
-		out = append(out, wrapped(view.RevealLine(why), width, surfaces.Dim)...)
-	}
+	why = append(why, d.reasons(width)...)
 	text := d.q.Detail
 	if more := len(text) - shownBytes; more > 0 {
-		out = append(out, wrapped(fmt.Sprintf("Too long to show: the last %s bytes are left out.", grouped(more)), width, surfaces.Warn)...)
+		why = append(why, wrapped(fmt.Sprintf("Too long to show: the last %s bytes are left out.", grouped(more)), width, surfaces.Warn)...)
 		text = strings.ToValidUTF8(text[:shownBytes], "")
 	}
-	out = append(out, detail(text, width, g)...)
+	// What runs comes first, unless it would push the reasons out of sight.
+	if what := detail(text, width, g); len(what) <= shortDetail {
+		out = slices.Concat(out, what, why)
+	} else {
+		out = slices.Concat(out, why, what)
+	}
 	d.body.lines = out
+}
+
+const (
+	shortDetail  = 12 // lines of what is asked about that stand before the reasons
+	shownReasons = 4
+)
+
+// reasons are why it is asked, each once; of many the first ones.
+func (d *question) reasons(width int) []line {
+	var all []string
+	for _, why := range d.q.Reasons {
+		if why = view.RevealLine(why); !slices.Contains(all, why) {
+			all = append(all, why)
+		}
+	}
+	more := len(all) - shownReasons
+	if more > 1 { // one more takes no more room than saying so
+		all = append(all[:shownReasons], fmt.Sprintf("and %d more", more))
+	}
+	var out []line
+	for _, why := range all {
+		out = append(out, wrapped(why, width, surfaces.Dim)...)
+	}
+	return out
 }
 
 // repeats tells whether the detail is a line that the summary says already.

@@ -70,6 +70,15 @@ func (q *Queue) line(i int) string {
 	return b.String()
 }
 
+// first is the first queued line of n that are shown: with the marked one, else with the
+// newest.
+func (e *Editor) first(n int) int {
+	if e.marked >= 0 {
+		return max(e.marked-n+1, 0)
+	}
+	return max(e.queue.Len()-n, 0)
+}
+
 // enterQueue gives the keys to the last queued line.
 func (e *Editor) enterQueue() bool {
 	if e.queue.Len() == 0 || e.marked >= 0 {
@@ -81,8 +90,8 @@ func (e *Editor) enterQueue() bool {
 }
 
 // queueKey handles the keys of the marked line: Up and Down move, Enter takes it back
-// into the editor, Del drops it, Alt-Enter steers with it, Esc leaves. Whatever else
-// is for the text again.
+// into the editor, Del drops it, Alt-Enter steers with it. Whatever else leaves it, and
+// does what it does besides.
 func (e *Editor) queueKey(c string) bool {
 	if e.marked >= e.queue.Len() {
 		e.marked = -1
@@ -112,9 +121,7 @@ func (e *Editor) queueKey(c string) bool {
 		w := e.queue.take(e.marked)
 		e.marked = -1
 		e.o.Steer(w.entry)
-	case "esc":
-		e.marked = -1
-	default:
+	default: // Esc is the program's too, which stops the run
 		e.marked = -1
 		return false
 	}

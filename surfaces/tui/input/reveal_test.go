@@ -24,7 +24,8 @@ func TestQuestionHidesNothing(t *testing.T) {
 			"--- a\n+++ b\n@@ -0,0 +1,3 @@\n+# \x1b]0;\n+rm -rf precious\n+# \x07\n",
 			[]string{`+# \x1b]0;`, "+rm -rf precious", `+# \x07`},
 		},
-		"a carriage return": {"rm -rf precious\rgo test ./...", []string{`rm -rf precious\rgo test ./...`}},
+		"what only looks like a diff": {"true\n@@ -1 +1 @@\n\\ No newline at end of file\n\\rm -rf precious", []string{`\rm -rf precious`}},
+		"a carriage return":           {"rm -rf precious\rgo test ./...", []string{`rm -rf precious\rgo test ./...`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := permission()
