@@ -289,6 +289,46 @@ func TestCountedText(t *testing.T) {
 	}
 }
 
+// TestWrappersOwnFiles: what a wrapper opens, runs or is told besides its command
+// counts, and an option nobody listed hides the command.
+func TestWrappersOwnFiles(t *testing.T) {
+	for _, c := range []classed{
+		{line: "flock ~/.bashrc true", risk: change, floor: ".bashrc", why: "the lock is a file"},
+		{line: "flock .git/hooks/x true", risk: change, floor: ".git", why: "the lock is a file"},
+		{line: "flock a ls", risk: change, why: "it makes the file"},
+		{line: "flock 9 ls", risk: read, free: true, why: "an open file"},
+		{line: "flock -w 3 /tmp/l ls", risk: change, why: "it makes the file"},
+		{line: "flock a -c 'rm -rf /'", risk: destructive, floor: aboveAll, loss: "file", why: "a line behind the file"},
+		{line: "xvfb-run -e ~/.bashrc ls", risk: change, floor: ".bashrc", loss: "file", why: "what went wrong goes to a file"},
+		{line: "xvfb-run --error-file=.git/config ls", risk: change, floor: ".git", loss: "file", why: "what went wrong goes to a file"},
+		{line: "xvfb-run -a ls", risk: read, free: true, why: "no file"},
+		{line: "dbus-run-session --config-file=x ls", risk: change, why: "a file that names programs"},
+		{line: "dbus-run-session --dbus-daemon=./x ls", risk: change, why: "another program"},
+		{line: "dbus-run-session -- ls", risk: read, free: true, why: "only the command"},
+		{line: "ltrace -F ./conf ls", risk: change, why: "a file that names others"},
+		{line: "ltrace -o ~/.bashrc ls", risk: change, floor: ".bashrc", loss: "file", why: "it writes"},
+		{line: "strace -o .git/config ls", risk: change, floor: ".git", loss: "file", why: "it writes"},
+		{line: "strace -o '|touch y' ls", risk: change, why: "it runs a line"},
+		{line: "strace -o '!rm -rf /' ls", risk: destructive, floor: aboveAll, loss: "file", why: "it runs a line"},
+		{line: "/usr/bin/time -o ~/.bashrc ls", risk: change, floor: ".bashrc", loss: "file", why: "it writes"},
+		{line: "/usr/bin/time --outp=x ls", risk: change, open: "nobody can tell", why: "abbreviated"},
+		{line: "/usr/bin/time -a -o x ls", risk: change, why: "it appends"},
+		{line: "script ~/.bashrc", risk: change, floor: ".bashrc", loss: "file", why: "it writes what it sees"},
+		{line: "script -qc ls -O .git/config", risk: change, floor: ".git", loss: "file", why: "it writes what it sees"},
+		{line: "firejail --output=.git/config ls", risk: change, floor: ".git", loss: "file", why: "it writes"},
+		{line: "firejail --profile=x ls", risk: change, why: "a file says what it does"},
+		{line: "parallel --joblog .git/config echo ::: a", risk: change, floor: ".git", loss: "file", open: "parallel", why: "it writes"},
+		{line: "proxychains -f x ls", risk: change, why: "a file says what it does"},
+		{line: "timeout --unlisted 3 ls", risk: change, open: "nobody can tell", why: "an option nobody listed"},
+		{line: "xargs --process-slot-var=PATH ls < a", risk: change, open: "nobody can tell", why: "it sets a variable"},
+		{line: "env -f x ls", risk: change, open: "nobody can tell", why: "an option nobody listed"},
+		{line: "nohup cat a", risk: read, free: true, why: "there is no terminal, so no file"},
+		{line: "nice -5 ionice -c3 -n7 timeout -k5 5 cat a", risk: read, free: true, why: "only the command"},
+	} {
+		check(t, c)
+	}
+}
+
 // free tells whether no part needs a rule.
 func free(r command.Reading) bool {
 	return r.Unread == "" && !slices.ContainsFunc(r.Parts, func(p command.Part) bool { return !p.Free })

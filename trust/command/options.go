@@ -37,11 +37,13 @@ func optionsOf(list string, exact bool) optionTable {
 // given is what a program is given, sorted by its option table.
 type given struct {
 	operands []value
-	paths    []value         // values of options that are paths
-	values   []value         // values of options that are none
-	used     map[string]bool // options, as -x or --name
-	wide     bool            // it touches more than its words say
-	ok       bool            // every option is listed, and no word hides one
+	paths    []value          // values of options that are paths
+	values   []value          // values of options that are none
+	used     map[string]bool  // options, as -x or --name
+	named    map[string]value // the last value of each option
+	first    value            // of a wrapper the first operand
+	wide     bool             // it touches more than its words say
+	ok       bool             // every option is listed, and no word hides one
 }
 
 func (g *given) has(names ...string) bool {
@@ -50,7 +52,7 @@ func (g *given) has(names ...string) bool {
 
 // sorted sorts the words of a command.
 func (t optionTable) sorted(args []value) *given {
-	g := &given{used: map[string]bool{}, ok: true}
+	g := &given{used: map[string]bool{}, named: map[string]value{}, ok: true}
 	for i := 0; i < len(args); i++ {
 		v := args[i]
 		switch {
@@ -85,10 +87,10 @@ func (g *given) long(t optionTable, v value, next []value) int {
 	}
 	if has {
 		g.ok = g.ok && mark != "" && mark != "^"
-		g.take(mark[:min(1, len(mark))], tail(v, inline))
+		g.take(name, mark[:min(1, len(mark))], tail(v, inline))
 		return 0
 	}
-	return g.follow(mark, next)
+	return g.follow(name, mark, next)
 }
 
 // cluster takes -abc, -nVALUE, -n VALUE.
@@ -105,17 +107,17 @@ func (g *given) cluster(t optionTable, v value, next []value) int {
 		case mark == "^":
 			g.wide = true
 		case mark != "" && i+1 < len(v.text):
-			g.take(mark, tail(v, v.text[i+1:]))
+			g.take("-"+v.text[i:i+1], mark, tail(v, v.text[i+1:]))
 			return 0
 		case mark != "":
-			return g.follow(mark, next)
+			return g.follow("-"+v.text[i:i+1], mark, next)
 		}
 	}
 	return 0
 }
 
 // follow takes the values of an option from the words behind it.
-func (g *given) follow(mark string, next []value) int {
+func (g *given) follow(name, mark string, next []value) int {
 	switch mark {
 	case "", "?":
 		return 0
@@ -128,12 +130,13 @@ func (g *given) follow(mark string, next []value) int {
 		return len(next)
 	}
 	for i := range mark {
-		g.take(mark[i:i+1], next[i])
+		g.take(name, mark[i:i+1], next[i])
 	}
 	return len(mark)
 }
 
-func (g *given) take(mark string, v value) {
+func (g *given) take(name, mark string, v value) {
+	g.named[name] = v
 	if v.many {
 		g.ok = false // it may be several words
 	}

@@ -12,63 +12,60 @@ import (
 
 // wrap describes a program that runs its arguments.
 type wrap struct {
-	short    string // letters of options that take a value
-	long     string // long options that take the next word
+	opts     string // see optionTable; with another nobody can tell what runs
 	operands int    // words before the command
 	assigns  bool   // NAME=VALUE may stand before the command
 	raises   bool   // it gives other rights
-	writes   string // letters of options that write a file: it is not transparent then
-	line     string // letters of an option whose value is a line for a shell
-	input    bool   // it adds words of its input
+	writes   string // options whose value is a file that is written
+	file     bool   // the first operand is a file that is written
+	line     string // options whose value is a line for a shell
+	program  string // options whose value is a program
+	config   string // options that make it do more than run the command
 }
 
 // wraps are the wrappers. A transparent one is Free and what it runs is the part
-// a rule must cover: `timeout 9 go test` asks for `go test`.
+// a rule must cover: `timeout 9 go test` asks for `go test`. There is no terminal,
+// so nohup writes no file.
 var wraps = sync.OnceValue(func() map[string]wrap {
 	return map[string]wrap{
-		"env":              {short: "uCPS", long: "unset chdir split-string", assigns: true},
-		"nohup":            {},
-		"setsid":           {},
-		"nice":             {short: "n", long: "adjustment"},
-		"ionice":           {short: "cn", long: "class classdata"},
-		"timeout":          {short: "ks", long: "kill-after signal", operands: 1},
-		"gtimeout":         {short: "ks", long: "kill-after signal", operands: 1},
-		"stdbuf":           {short: "ioe", long: "input output error"},
-		"time":             {short: "fo", long: "format output", writes: "o"},
-		"command":          {},
-		"builtin":          {},
-		"exec":             {short: "a"},
-		"chrt":             {short: "TPD", operands: 1},
-		"taskset":          {operands: 1},
-		"chronic":          {},
-		"unbuffer":         {},
-		"caffeinate":       {short: "tw"},
-		"strace":           {short: "aeEoOpPsSuUXI", writes: "o"},
-		"ltrace":           {short: "aeFlnopsuADSw", writes: "o"},
-		"xargs":            {short: "adEILnPs", long: "arg-file delimiter max-args max-procs max-chars max-lines process-slot-var", input: true},
-		"flock":            {short: "wEc", long: "timeout wait conflict-exit-code command", operands: 1, line: "c"},
-		"watch":            {short: "nq", long: "interval equexit"},
-		"busybox":          {},
-		"toybox":           {},
-		"entr":             {},
-		"sudo":             {short: "CDghpRrtTuU", long: "user group host prompt chdir chroot role type close-from command-timeout other-user", assigns: true, raises: true},
-		"doas":             {short: "Cu", raises: true},
-		"pkexec":           {long: "user", raises: true},
-		"run0":             {short: "ugD", long: "user group chdir unit property", raises: true},
-		"su":               {short: "cgGswT", long: "command group shell", operands: 1, line: "c", raises: true},
-		"runuser":          {short: "cgGsuw", long: "command user group shell", line: "c", raises: true},
-		"chroot":           {long: "userspec groups", operands: 1, raises: true},
-		"unshare":          {short: "SGRw", long: "setuid setgid root wd"},
-		"nsenter":          {short: "tSGw", long: "target", raises: true},
+		"env": {opts: "-i0v -uCS= --ignore-environment --null --unset= --chdir= --split-string= --debug --block-signal? --default-signal? --ignore-signal? " +
+			"--list-signal-handling --argv0=", assigns: true},
+		"nohup":    {},
+		"setsid":   {opts: "-cfw --ctty --fork --wait"},
+		"nice":     {opts: "-0123456789 -n= --adjustment="},
+		"ionice":   {opts: "-t -cn= --class= --classdata= --ignore"},
+		"timeout":  {opts: "-vfp -ks= --kill-after= --signal= --foreground --preserve-status --verbose", operands: 1},
+		"gtimeout": {opts: "-vfp -ks= --kill-after= --signal= --foreground --preserve-status --verbose", operands: 1},
+		"stdbuf":   {opts: "-ioe= --input= --output= --error="},
+		"time":     {opts: "-apqvlh -fo= --append --format= --output= --portability --quiet --verbose", writes: "-o --output"},
+		"command":  {opts: "-pvV"},
+		"builtin":  {},
+		"exec":     {opts: "-cl -a="},
+		"chrt":     {opts: "-abfiormRv -TPD= --all-tasks --batch --fifo --idle --other --rr --reset-on-fork --verbose --sched-runtime= --sched-period= --sched-deadline=", operands: 1},
+		"taskset":  {opts: "-ac --all-tasks --cpu-list", operands: 1}, "chronic": {opts: "-ev"}, "unbuffer": {opts: "-p"}, "caffeinate": {opts: "-dimsu -tw="},
+		"strace": {opts: "-cCdfFhiknqrtTvVwxyYzZ -aeEoOpPsSuUXI= --output= --trace= --follow-forks --summary --string-limit=", writes: "-o --output"},
+		"ltrace": {opts: "-bcCfhiLrStTV -aADelnopsuwxF= --output= --config=", writes: "-o --output", config: "-F --config"},
+		"xargs": {opts: "-0prtxo -adEILnPs= -eil? --null --interactive --no-run-if-empty --verbose --exit --open-tty --arg-file= --delimiter= --eof? --max-args= --max-procs= --max-chars= " +
+			"--max-lines? --replace? --show-limits"},
+		"flock":   {opts: "-nsxueFow -wEc= --nonblock --nb --shared --exclusive --unlock --close --no-fork --verbose --timeout= --wait= --conflict-exit-code= --command=", operands: 1, line: "-c --command", file: true},
+		"watch":   {opts: "-bcdegtxwpC -nq= --beep --color --no-color --differences? --errexit --chgexit --interval= --equexit= --no-title --exec --no-wrap --precise"},
+		"busybox": {}, "toybox": {}, "entr": {opts: "-acdnprsz"},
+		"sudo": {opts: "-AbBEeHiKklNnPsSVv -CDghpRrtTuU= --user= --group= --host= --prompt= --chdir= --chroot= --role= --type= --close-from= --command-timeout= --other-user= --non-interactive --preserve-env? --set-home --login --stdin --shell --background --askpass --bell --reset-timestamp --edit --list --validate", assigns: true, raises: true},
+		"doas": {opts: "-Lns -Cu=", raises: true}, "pkexec": {opts: "--user= --disable-internal-agent --keep-cwd", raises: true}, "run0": {opts: "-ugD= --user= --group= --chdir= --unit= --property= --background= --nice= --setenv=", raises: true},
+		"su":               {opts: "-lmpPf -cgGswT= --command= --group= --supp-group= --shell= --login --preserve-environment --fast --pty", operands: 1, line: "-c --command", raises: true},
+		"runuser":          {opts: "-lmpPf -cgGsuw= --command= --user= --group= --shell= --login --preserve-environment --fast --pty", line: "-c --command", raises: true},
+		"chroot":           {opts: "--userspec= --groups= --skip-chdir", operands: 1, raises: true},
+		"unshare":          {opts: "-imnpuUCTfrc -SGRw= --ipc? --mount? --net? --pid? --uts? --user? --cgroup? --fork --map-root-user --map-current-user --mount-proc? --setuid= --setgid= --root= --wd= --kill-child?"},
+		"nsenter":          {opts: "-aimnpuUCTFrZ -tSGw= --target= --all --mount? --uts? --ipc? --net? --pid? --user? --root? --wd?", raises: true},
 		"setpriv":          {raises: true},
-		"script":           {short: "cEBIOTtm", long: "command echo log-in log-out log-io log-timing", operands: 1, line: "c"},
+		"script":           {opts: "-aefqVr -cEBIOTtm= --append --flush --force --quiet --return --command= --echo= --log-in= --log-out= --log-io= --log-timing= --output-limit=", operands: 1, line: "-c --command", writes: "-B -I -O -T --log-in --log-out --log-io --log-timing", file: true},
 		"capsh":            {raises: true},
-		"dbus-run-session": {},
-		"xvfb-run":         {short: "efnpsw"},
-		"firejail":         {},
-		"bwrap":            {},
-		"proxychains":      {short: "f"},
-		"parallel":         {short: "jaISNnLdk", input: true},
+		"dbus-run-session": {opts: "--config-file= --dbus-daemon=", config: "--config-file", program: "--dbus-daemon"},
+		"xvfb-run":         {opts: "-adlh -efnpsw= --auto-servernum --listen-tcp --error-file= --auth-file= --server-num= --xauth-protocol= --server-args= --wait=", writes: "-e -f --error-file --auth-file"},
+		"firejail":         {opts: "--quiet --noprofile --net= --private --output= --output-stderr= --profile= --allusers --seccomp --caps.drop=", writes: "--output --output-stderr", config: "--profile"},
+		"bwrap":            {opts: "--bind== --ro-bind== --dev-bind== --symlink== --proc= --dev= --tmpfs= --dir= --chdir= --unshare-all --unshare-net --unshare-user --unshare-pid --unshare-ipc --share-net --die-with-parent --new-session --setenv== --unsetenv= --clearenv --uid= --gid= --hostname="},
+		"proxychains":      {opts: "-q -f=", config: "-f"}, "proxychains4": {opts: "-q -f=", config: "-f"},
+		"parallel": {opts: "-0kqtuvX -jaIdSNnLP= --jobs= --keep-order --halt= --bar --eta --dry-run --arg-file= --colsep= --delimiter= --joblog= --line-buffer --max-args= --tag --timeout= --retries= --will-cite --null --verbose", writes: "--joblog"},
 	}
 })
 
@@ -93,7 +90,8 @@ func (c *command) wrapper() bool {
 		return true // its redirections are parts
 	}
 	at, sure := c.wrapped(w)
-	if v, ok := c.valueOf(w.line, "command"); ok && w.line != "" {
+	if v, ok := c.option(w.line); ok {
+		c.ownFiles(w, at)
 		c.code(v, c.name)
 		return true
 	}
@@ -102,12 +100,7 @@ func (c *command) wrapper() bool {
 		r.whole = false
 		return true
 	}
-	if w.writes != "" && c.has(w.writes, "output") {
-		if v, ok := c.valueOf(w.writes, "output"); ok {
-			r.writes([]value{v}, st, c.part, true)
-		}
-		c.set(spec.RiskChange, false, "writes a file")
-	}
+	c.ownFiles(w, at)
 	if st = c.wrapperState(st); st == nil {
 		return true
 	}
@@ -259,40 +252,104 @@ func (c *command) parallel(rest []value) {
 	c.r.run(c.child(), filled(template, mark), argv{floor: true, part: c.part})
 }
 
-// wrapped finds the first word of the wrapped command. false: nobody can tell.
+// option is the value of the first of these options that the wrapper is given.
+func (c *command) option(names string) (value, bool) {
+	for _, name := range strings.Fields(names) {
+		if v, ok := c.words.named[name]; ok {
+			return v, true
+		}
+	}
+	return value{}, false
+}
+
+// ownFiles judges what a wrapper opens besides the command it runs, and what else
+// it is told to run.
+func (c *command) ownFiles(w wrap, at int) {
+	r := c.r
+	change := func(why string) {
+		if !w.raises {
+			c.set(spec.RiskChange, false, why)
+		}
+	}
+	var files []value
+	for _, name := range strings.Fields(w.writes) {
+		v, ok := c.words.named[name]
+		if line, piped := strings.CutPrefix(strings.TrimLeft(v.prefix, "!"), "|"); ok && c.name == "strace" && (piped || strings.HasPrefix(v.prefix, "!")) {
+			change("it runs a line of its own")
+			c.code(tail(v, line), "strace -o")
+		} else if ok {
+			files = append(files, v)
+		}
+	}
+	if w.file {
+		if v := c.words.first; v.src != "" && !(v.known && isNumber(v.text)) {
+			files = append(files, v)
+		}
+	}
+	if len(files) > 0 {
+		change("it writes a file of its own")
+		r.writes(files, c.st, c.part, c.name != "flock" && !c.words.has("-a", "--append"))
+	}
+	if v, ok := c.option(w.program); ok {
+		change("it runs another program besides")
+		r.run(c.child(), []value{v}, argv{floor: true, part: c.part})
+	}
+	if v, ok := c.option(w.config); ok {
+		change("a file says what it does")
+		r.touch(v, c.st)
+		r.whole = false
+	}
+}
+
+// wrapped finds the first word of the wrapped command and sorts the options before
+// it. false: nobody can tell.
 func (c *command) wrapped(w wrap) (int, bool) {
-	i := 1
+	table, i := optionsOf(w.opts, c.name == "bwrap"), 1
+	g := &given{used: map[string]bool{}, named: map[string]value{}, ok: true}
+	c.words = g
 	for ; i < len(c.args); i++ {
 		v := c.args[i]
 		if !v.known && v.prefix == "" && v.many {
 			return i, false
 		}
-		text := v.prefix
 		if v.is("--") {
 			i++
 			break
 		}
-		if !strings.HasPrefix(text, "-") || text == "-" && c.name != "env" && c.name != "su" {
+		if !strings.HasPrefix(v.prefix, "-") {
 			break
 		}
-		if !v.known && !strings.Contains(text, "=") && len(text) < 3 {
+		if v.is("-") {
+			if c.name == "env" || c.name == "su" {
+				continue
+			}
+			break
+		}
+		if !v.known && !strings.Contains(v.prefix, "=") && len(v.prefix) < 3 {
 			return i, false
 		}
-		if name, ok := strings.CutPrefix(text, "--"); ok {
-			if slices.Contains(strings.Fields(w.long), name) {
-				i++
-			}
-			continue
-		}
-		if j := strings.IndexAny(text[1:], w.short); w.short != "" && j >= 0 && j == len(text)-2 && v.known {
-			i++ // the value is the next word
+		if strings.HasPrefix(v.prefix, "--") || table.exact {
+			i += g.long(table, v, c.args[i+1:])
+		} else {
+			i += g.cluster(table, v, c.args[i+1:])
 		}
 	}
 	for n := w.operands; n > 0 && i < len(c.args); n-- {
 		if c.args[i].many {
 			return i, false
 		}
+		if g.first.src == "" {
+			g.first = c.args[i]
+		}
 		i++
 	}
-	return min(i, len(c.args)), true
+	for w.line != "" && i < len(c.args) && strings.HasPrefix(c.args[i].prefix, "-") { // flock FILE -c LINE
+		if v := c.args[i]; strings.HasPrefix(v.prefix, "--") {
+			i += g.long(table, v, c.args[i+1:])
+		} else {
+			i += g.cluster(table, v, c.args[i+1:])
+		}
+		i++
+	}
+	return min(i, len(c.args)), g.ok
 }
