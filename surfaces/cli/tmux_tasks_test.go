@@ -163,8 +163,8 @@ func taskQueue(d *desk) {
 	d.keys("Up", "DC")
 	d.sees("1 queued", "the line that stays")
 	d.gone("the line that goes")
-	d.pressed("Escape", "the queued line is left", hasNot("Del drops"))
-	d.pressed("Escape", "the next line runs", has("That line stayed."))
+	d.pressed("Escape", "the queued line is left, the run stopped", has("1 queued line waits"))
+	d.pressed("Enter", "the next line runs", has("That line stayed."))
 	d.idle()
 }
 

@@ -84,6 +84,7 @@ type Session struct {
 	changing int          // commands at work that decide where the next prompt goes
 	shells   []*shellLine // ! commands that run
 	calls    int          // ! commands so far
+	holds    bool         // the person stopped a run: what is queued waits for them
 	stopped  bool         // the loop is to end
 	failure  error
 	quitHint time.Time // of the first Ctrl-C
@@ -231,11 +232,30 @@ func (s *Session) show(ctx context.Context, screen tcell.Screen, open Open) erro
 	}
 	<-s.engine.done
 	s.leave()
-	if !s.o.Forget && s.o.Out != nil && s.engine.driver != nil {
+	if s.o.Out == nil || s.engine.driver == nil {
+		return err
+	}
+	if !s.o.Forget {
 		if printed := s.leftover(s.o.Out, width); err == nil {
 			err = printed
 		}
 	}
+	if printed := s.farewell(s.o.Out); err == nil {
+		err = printed
+	}
+	return err
+}
+
+// farewell says how the conversation goes on, where there is one.
+func (s *Session) farewell(out io.Writer) error {
+	if s.engine.driver.Status().Session == "" {
+		return nil
+	}
+	line := "go on with: starling --continue"
+	if s.o.Env("NO_COLOR") == "" {
+		line = "\x1b[2m" + line + "\x1b[0m"
+	}
+	_, err := fmt.Fprintln(out, line)
 	return err
 }
 
@@ -299,7 +319,10 @@ func (s *Session) replayReply(m chat.Message) {
 		}
 	}
 	s.tr.EndReply()
-	if m.Error != "" {
+	switch {
+	case m.Stop == chat.StopAborted:
+		s.tr.Notice(view.Notice{Text: "stopped"})
+	case m.Error != "":
 		s.tr.Notice(view.Notice{Text: m.Error, Warn: true})
 	}
 }

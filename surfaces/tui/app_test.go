@@ -43,7 +43,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// A prompt runs, what is typed meanwhile waits, Esc stops.
+// A prompt runs, what is typed meanwhile waits, Esc stops, Enter goes on.
 func TestPromptQueueStop(t *testing.T) {
 	e := &engine{run: func(ctx context.Context, text string) view.Outcome {
 		if text != "one" {
@@ -61,6 +61,8 @@ func TestPromptQueueStop(t *testing.T) {
 	l.sees("1 queued")
 	l.sees("Esc stops")
 	l.key(tcell.KeyEscape, 0, 0)
+	l.sees("stopped; 1 queued line waits")
+	l.key(tcell.KeyEnter, 0, 0)
 	l.until("both ran", func() bool { return strings.Join(e.said(), ",") == "one,two" && l.s.running == nil })
 	text := l.text()
 	for _, want := range []string{"▌ one", "▌ two", "· stopped"} {

@@ -86,10 +86,33 @@ func (s *Session) inOrder(work func(Driver) (done func())) {
 // free tells whether a line that is sent would run at once.
 func (s *Session) free() bool { return s.ready && s.running == nil && s.changing == 0 }
 
+// queued counts the lines that wait.
+func (s *Session) queued() int {
+	if s.lines != nil {
+		return len(s.lines.queue)
+	}
+	return s.editor.Queue().Len()
+}
+
+// holding tells whether queued lines wait for a word of the person, who has stopped the
+// run before them.
+func (s *Session) holding() bool {
+	s.holds = s.holds && s.queued() > 0
+	return s.holds
+}
+
+// goOn runs what was held.
+func (s *Session) goOn() {
+	if s.holding() {
+		s.holds = false
+		s.next()
+	}
+}
+
 // next runs the line that waits first, when nothing is in its way, and tells whether
 // there was one.
 func (s *Session) next() bool {
-	if !s.free() {
+	if !s.free() || s.holding() {
 		return false
 	}
 	if s.lines != nil {

@@ -77,6 +77,12 @@ func (e *engine) answered() []view.Answer {
 	return append([]view.Answer(nil), e.answers...)
 }
 
+func (e *engine) Status() view.Status {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.status
+}
+
 func (e *engine) Mode() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -105,7 +111,6 @@ func (e *engine) Command(_ context.Context, name, args string) (view.CommandRepl
 }
 
 func (e *engine) Transcript() []chat.Message                                 { return e.past }
-func (e *engine) Status() view.Status                                        { return e.status }
 func (e *engine) Commands() []view.Command                                   { return e.commands }
 func (e *engine) Complete(context.Context, string, string) ([]string, error) { return nil, nil }
 func (e *engine) Recheck(string, json.RawMessage) error                      { return nil }

@@ -228,6 +228,7 @@ func (l *lines) over(err error) {
 	}
 	l.atEnd = true
 	l.refuseAll()
+	l.s.goOn() // nobody is there any more to say so
 }
 
 // line takes what the person wrote. One that ends in a backslash goes on in the next.
@@ -249,6 +250,7 @@ func (l *lines) line(text string) {
 	_, _, isCommand := command.Split(trimmed)
 	switch {
 	case trimmed == "":
+		l.s.goOn()
 	case strings.HasPrefix(trimmed, "!"):
 		l.s.shell(trimmed)
 	case isCommand:
@@ -257,6 +259,7 @@ func (l *lines) line(text string) {
 		l.queue = append(l.queue, text)
 		l.say("queued: %s", oneLine(text))
 	default:
+		l.s.holds = false
 		l.s.prompt(input.Entry{Text: text})
 	}
 }

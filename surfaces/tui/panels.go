@@ -35,7 +35,7 @@ func (s *Session) SetPanels(h *surfaces.Host) {
 func (s *Session) Queued(_, text string) error {
 	s.onceReady(func() {
 		switch {
-		case s.free():
+		case s.free() && !s.holding():
 			s.prompt(input.Entry{Text: text})
 		case s.lines != nil:
 			s.lines.queue = append(s.lines.queue, text)

@@ -105,6 +105,9 @@ func child(how string) int {
 			<-ctx.Done()
 			out.Stop = "aborted"
 		}
+		e.mu.Lock()
+		e.status.Session = "s1"
+		e.mu.Unlock()
 		s.in.write(reply, "", "You said: "+text+"\n")
 		return out
 	}
@@ -335,8 +338,9 @@ func TestTerminal(t *testing.T) {
 		}
 		l.restored()
 		l.leaves("You said: hello there")
+		l.leaves("\x1b[2mgo on with: starling --continue\x1b[0m")
 	})
-	for name, sig := range map[string]syscall.Signal{"terminated": syscall.SIGTERM, "hung up": syscall.SIGHUP} {
+	for name, sig := range map[string]syscall.Signal{"terminated": syscall.SIGTERM, "hung up": syscall.SIGHUP, "quit": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			l := startPty(t, "show")
 			l.sees("sonnet")
@@ -362,6 +366,18 @@ func TestTerminal(t *testing.T) {
 			l.leaves("broke")
 		})
 	}
+	t.Run("nothing said", func(t *testing.T) {
+		l := startPty(t, "show")
+		l.sees("sonnet")
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Errorf("it ends with %v", err)
+		}
+		l.restored()
+		if strings.Contains(l.output(), "--continue") {
+			t.Error("it says how to go on with nothing")
+		}
+	})
 	t.Run("suspended", func(t *testing.T) {
 		l := startPty(t, "job")
 		for round := range 2 {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 func (s *Session) editorOptions() input.EditorOptions {
 	return input.EditorOptions{
 		Host: host{s}, Send: s.send, Steer: s.steer, External: s.external, Ask: s.ask,
-		Changed: s.redraw, Pending: s.pending, History: s.o.History, Keys: s.keys,
+		Empty: s.goOn, Changed: s.redraw, Pending: s.pending, History: s.o.History, Keys: s.keys,
 		Placeholder: "what is to be done?",
 	}
 }
@@ -40,6 +41,7 @@ func (s *Session) send(e input.Entry) {
 	case !s.free():
 		s.editor.Queue().Push(e)
 	default:
+		s.holds = false
 		s.prompt(e)
 	}
 }
@@ -83,8 +85,9 @@ func (s *Session) ended(out view.Outcome) {
 	s.live.Store(false)
 	s.endReply()
 	switch {
-	case was.stopping && out.Stop == "aborted":
-		s.notice(view.Notice{Text: "stopped"})
+	case was.stopping && (out.Stop == "aborted" || s.queued() > 0):
+		s.holds = s.lines == nil || !s.lines.atEnd
+		s.notice(view.Notice{Text: stoppedText(s.queued())})
 	case out.Why != "" && out.Why != was.told: // else the turn has said so
 		s.notice(view.Notice{Text: out.Stop + ": " + out.Why, Warn: true})
 	}
@@ -99,6 +102,17 @@ func (s *Session) ended(out view.Outcome) {
 		return
 	}
 	s.bell()
+}
+
+// stoppedText says that a run was stopped, and what waits for the person since.
+func stoppedText(queued int) string {
+	switch queued {
+	case 0:
+		return "stopped"
+	case 1:
+		return "stopped; 1 queued line waits: Enter sends it"
+	}
+	return fmt.Sprintf("stopped; %d queued lines wait: Enter sends the first", queued)
 }
 
 func (s *Session) bell() {

@@ -13,7 +13,7 @@ import (
 )
 
 // caught are the signals the session answers itself.
-var caught = []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTSTP}
+var caught = []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP}
 
 func (s *Session) signal(sig os.Signal) {
 	switch sig {

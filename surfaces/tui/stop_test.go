@@ -2,11 +2,13 @@ package tui
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
 
+	"starling/bus/chat"
 	"starling/bus/event"
 	"starling/bus/view"
 )
@@ -82,4 +84,90 @@ func TestEscStopsShell(t *testing.T) {
 	l.key(tcell.KeyEsc, 0, 0)
 	l.sees("stopped")
 	l.until("nothing runs", func() bool { return len(l.s.shells) == 0 && !l.s.work.on })
+}
+
+// After a person stopped a run what is queued waits for them: for Enter, or for another
+// line they send.
+func TestStopHoldsQueue(t *testing.T) {
+	e := &engine{run: waiting}
+	l := newLab(t, 80, 24, e)
+	l.in(func() { l.s.send(entry("first")) })
+	queue := func(texts ...string) {
+		l.in(func() {
+			for _, text := range texts {
+				l.s.send(entry(text))
+			}
+		})
+	}
+	stop := func(want string) {
+		l.until("it runs", func() bool { return l.s.running != nil && !l.s.running.stopping })
+		l.key(tcell.KeyEsc, 0, 0)
+		l.sees(want)
+		l.until("nothing runs", func() bool { return l.s.running == nil })
+	}
+	queue("second", "third")
+	stop("stopped; 2 queued lines wait: Enter sends the first")
+	l.in(func() {
+		if err := l.s.Queued("plugin", "of a plugin"); err != nil { // it waits as well
+			t.Error(err)
+		}
+	})
+	l.until("queued", func() bool { return l.s.editor.Queue().Len() == 3 })
+	l.in(func() { l.s.inOrder(func(Driver) func() { return func() {} }) })
+	l.until("the command is done", func() bool { return l.s.changing == 0 })
+	if got := e.said(); len(got) != 1 {
+		t.Fatalf("ran %q", got)
+	}
+	l.key(tcell.KeyEnter, 0, 0)
+	l.until("the second line", func() bool { return len(e.said()) == 2 })
+	stop("stopped; 2 queued lines wait")
+	l.in(func() { l.s.send(entry("another")) })
+	l.until("another line", func() bool { return len(e.said()) == 3 })
+	e.mu.Lock()
+	e.run = nil // those that follow end by themselves
+	e.mu.Unlock()
+	l.in(func() { l.s.running.stop() }) // not by the person
+	l.until("all of them", func() bool { return len(e.said()) == 5 && l.s.running == nil })
+	if got, want := strings.Join(e.said(), ", "), "first, second, another, third, of a plugin"; got != want {
+		t.Errorf("ran %s, want %s", got, want)
+	}
+}
+
+// A question that waits is what the foot says: nothing goes on meanwhile.
+func TestFootWaits(t *testing.T) {
+	l := newLab(t, 80, 24, &engine{run: waiting})
+	l.in(func() { l.s.prompt(entry("go")) })
+	l.sees("⠋ starting")
+	l.s.onQuestion(&event.QuestionEvent{ID: "q1", Kind: "permission", Tool: "bash", Summary: "bash make", Detail: "make", Options: []string{"yes", "no"}})
+	l.sees("waiting for you")
+	for _, sign := range l.s.signs.Spinner {
+		if got := l.text(); strings.Contains(got, sign) {
+			t.Fatalf("something turns:\n%s", got)
+		}
+	}
+}
+
+// A run that was stopped reads so when its session is gone on with, and the answer to
+// a question stands on its line.
+func TestReplayStopped(t *testing.T) {
+	l := newLab(t, 80, 24, &engine{past: []chat.Message{
+		chat.TextMessage(chat.User, "ask me"),
+		{Role: chat.Assistant, Blocks: []chat.Block{{Kind: chat.Call, ID: "1", Name: "question", Arguments: `{"question":"Which colour?"}`}}},
+		{Role: chat.ToolRole, Blocks: []chat.Block{{Kind: chat.Result, ID: "1", Name: "question", Text: "The person answered: blue", Details: []byte(`{"question":"Which colour?","answer":"blue","option":2}`)}}},
+		{Role: chat.Assistant, Blocks: []chat.Block{{Kind: chat.Text, Text: "Half a"}}, Stop: chat.StopAborted, Error: "context canceled"},
+	}})
+	got := l.text()
+	for _, want := range []string{"Half a", "· stopped"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q on\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "cancel") {
+		t.Errorf("the screen says\n%s", got)
+	}
+	for line := range strings.Lines(got) {
+		if strings.Contains(line, "Which colour?") && !strings.HasSuffix(strings.TrimSpace(line), "blue") {
+			t.Errorf("the line of the question is %q", line)
+		}
+	}
 }

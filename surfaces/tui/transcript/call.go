@@ -293,6 +293,7 @@ type details struct {
 	Stopped bool    `json:"stopped"`
 	Elapsed float64 `json:"elapsed_ms"`
 	Lines   *int    `json:"lines"`
+	Answer  *string `json:"answer"`
 }
 
 // end settles a call.
@@ -317,6 +318,10 @@ func (c *Call) end(r Result, minus string) {
 	case r.IsError && d.Status == nil:
 		first, _, _ := strings.Cut(strings.TrimSpace(c.output), "\n")
 		c.note = kit.CleanLine(first)
+	case d.Answer != nil && *d.Answer != "":
+		c.note = kit.RevealLine(*d.Answer)
+	case d.Answer != nil:
+		c.note = "no answer"
 	case d.Timeout:
 		c.state, c.note = Failed, "timed out"
 	case d.Stopped:
