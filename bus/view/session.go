@@ -61,5 +61,6 @@ type Status struct {
 	Context   int // tokens the model takes; 0 when not known
 	Cost      float64
 	Session   string // id; empty before the first prompt
-	Waiting   int    // plugins that are not running and should
+	Waiting   int    // plugins that do not run yet and should
+	Failed    int    // plugins that failed
 }

@@ -222,7 +222,7 @@ func (s *Session) paint() {
 	s.editor.Draw(s.screen)
 	if a.bottom.H > 0 {
 		w := s.work
-		w.queued = s.editor.Queue().Len()
+		w.queued, w.asks = s.editor.Queue().Len(), !s.asking.Done()
 		if s.panels != nil {
 			for _, t := range s.panels.Statuses() {
 				w.extra = append(w.extra, t.Text)

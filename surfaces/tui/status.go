@@ -22,20 +22,26 @@ type work struct {
 	step   int // of the spinner
 	hint   string
 	queued int
+	asks   bool     // a question waits for the person
 	extra  []string // of surfaces of kind status, as NAME: text
 	keys   command.Shortcuts
 }
 
 // part is a piece of a status line. Those of the highest drop go first where there is
-// no room.
+// no room; one that may be cut is.
 type part struct {
 	text  string
 	style surfaces.Style
 	drop  int
+	cut   bool
 }
 
-// fit leaves parts out until they take at most width cells with sep between.
-func fit(parts []part, sep string, width int) []part {
+// leastPart is how many cells are left of a part that is cut.
+const leastPart = 8
+
+// fit leaves parts out, or cuts them, until they take at most width cells with sep
+// between. The last one stays as it is unless it may be cut.
+func fit(parts []part, sep string, width int, g *kit.Signs) []part {
 	list := make([]part, 0, len(parts))
 	for _, p := range parts {
 		if p.text != "" {
@@ -49,7 +55,15 @@ func fit(parts []part, sep string, width int) []part {
 				worst = i
 			}
 		}
+		p := &list[worst]
+		if left := kit.Width(p.text) - (partsWidth(list, sep) - width); p.cut && left >= leastPart {
+			p.text = kit.Clip(p.text, left, g.Ellipsis)
+			continue
+		}
 		list = append(list[:worst], list[worst+1:]...)
+	}
+	if len(list) == 1 && list[0].cut {
+		list[0].text = kit.Clip(list[0].text, width, g.Ellipsis)
 	}
 	return list
 }
@@ -84,22 +98,26 @@ func drawTop(s tcell.Screen, r kit.Rect, st view.Status, th *kit.Theme, g *kit.S
 		return
 	}
 	sep := " " + g.Dot + " "
-	waiting := ""
+	waiting, failed := "", ""
 	if st.Waiting > 0 {
 		waiting = fmt.Sprintf("%d waiting", st.Waiting)
 	}
+	if st.Failed > 0 {
+		failed = fmt.Sprintf("%d failed", st.Failed)
+	}
 	right := fit([]part{
-		{kit.CleanLine(st.Model), surfaces.Accent, 0},
-		{kit.CleanLine(st.Thinking), 0, 4},
-		{share(st), 0, 2},
-		{cost(st.Cost), 0, 3},
-		{waiting, surfaces.Warn, 1},
-	}, sep, max(r.W-2-10, 4))
+		{kit.CleanLine(st.Model), surfaces.Accent, 0, false},
+		{kit.CleanLine(st.Thinking), 0, 4, false},
+		{share(st), 0, 2, false},
+		{cost(st.Cost), 0, 3, false},
+		{waiting, surfaces.Warn, 1, false},
+		{failed, surfaces.Bad, 1, false},
+	}, sep, max(r.W-2-10, 4), g)
 	room := r.W - 2 - partsWidth(right, sep) - 2
-	left := []part{{kit.Clip(kit.CleanLine(st.Workspace), max(room, 0), g.Ellipsis), surfaces.Title, 0}}
+	left := []part{{kit.Clip(kit.CleanLine(st.Workspace), max(room, 0), g.Ellipsis), surfaces.Title, 0, false}}
 	if st.Branch != "" {
 		if rest := room - kit.Width(left[0].text) - 2; rest > 2 {
-			left = append(left, part{kit.Clip(kit.CleanLine(st.Branch), rest, g.Ellipsis), surfaces.Dim, 1})
+			left = append(left, part{kit.Clip(kit.CleanLine(st.Branch), rest, g.Ellipsis), surfaces.Dim, 1, false})
 		}
 	}
 	putParts(s, r.X+1, r.Y, max(room, 0), left, "  ", th)
@@ -147,25 +165,32 @@ func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, 
 		return
 	}
 	sep := " " + g.Dot + " "
-	left := []part{{kit.CleanLine(mode), surfaces.Dim, 1}}
-	if w.on {
+	left := []part{{kit.CleanLine(mode), surfaces.Dim, 1, false}}
+	switch {
+	case w.asks:
+		left = append(left, part{"waiting for you", surfaces.Warn, 0, true})
+	case w.on:
 		text := g.Spinner[w.step%len(g.Spinner)] + " " + w.what
 		if d := now.Sub(w.since); d >= time.Second {
 			text += "  " + elapsed(d)
 		}
-		left = append(left, part{kit.Clip(text, max(r.W*2/3, 8), g.Ellipsis), surfaces.Accent, 0})
+		left = append(left, part{kit.Clip(text, max(r.W*2/3, 8), g.Ellipsis), surfaces.Accent, 0, true})
 	}
 	if w.queued > 0 {
-		left = append(left, part{fmt.Sprintf("%d queued", w.queued), 0, 2})
+		left = append(left, part{fmt.Sprintf("%d queued", w.queued), 0, 2, false})
 	}
 	for _, x := range w.extra {
-		left = append(left, part{x, surfaces.Dim, 3})
+		left = append(left, part{x, surfaces.Dim, 3, true})
 	}
-	left = fit(left, sep, r.W-2)
+	room := r.W - 2
+	if w.hint != "" { // it is for now: the rest gives way, for the most part
+		room = max(room-kit.Width(w.hint)-2, room/3)
+	}
+	left = fit(left, sep, room, g)
 	used := putParts(s, r.X+1, r.Y, r.W-2, left, sep, th)
 	hints := hintParts(w)
-	room := r.W - 2 - used - 2
-	hints = fit(hints, sep, room)
+	room = r.W - 2 - used - 2
+	hints = fit(hints, sep, room, g)
 	if n := partsWidth(hints, sep); n <= room && n > 0 {
 		putParts(s, r.X+r.W-1-n, r.Y, n, hints, sep, th)
 	}
@@ -173,7 +198,7 @@ func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, 
 
 func hintParts(w work) []part {
 	if w.hint != "" {
-		return []part{{w.hint, surfaces.Warn, 0}}
+		return []part{{w.hint, surfaces.Warn, 0, true}}
 	}
 	key := func(do command.Global, does string) string {
 		if key := w.keys.Key(do); key != "" {
@@ -186,12 +211,12 @@ func hintParts(w work) []part {
 		stop = key(command.Stop, "stops")
 	}
 	return []part{
-		{stop, surfaces.Dim, 0},
-		{key(command.Panels, "panels"), surfaces.Dim, 4},
-		{"/ commands", surfaces.Dim, 1},
-		{"! shell", surfaces.Dim, 3},
-		{"@ files", surfaces.Dim, 2},
-		{key(command.Keys, "keys"), surfaces.Dim, 5},
+		{stop, surfaces.Dim, 0, false},
+		{key(command.Panels, "panels"), surfaces.Dim, 4, false},
+		{"/ commands", surfaces.Dim, 1, false},
+		{"! shell", surfaces.Dim, 3, false},
+		{"@ files", surfaces.Dim, 2, false},
+		{key(command.Keys, "keys"), surfaces.Dim, 5, false},
 	}
 }
 
