@@ -126,15 +126,14 @@ func (g *gitCall) judge() {
 	case gitNetwork()[g.sub] || g.sub == "remote" && slices.Contains([]string{"update", "show", "prune"}, g.first()) ||
 		g.sub == "submodule" && slices.Contains([]string{"update", "add"}, g.first()) || g.sub == "archive" && g.has("", "remote"):
 		g.set(spec.RiskNetwork, false, "it reaches the network")
-		if g.sub != "push" && g.sub != "send-email" {
-			break
-		}
 	case g.plain && g.reads():
 		g.set(spec.RiskRead, false, "git "+g.sub+" reads")
 		return
 	default:
 		g.set(spec.RiskChange, false, "git "+g.sub+" changes the repository")
 	}
+	g.programs()
+	g.files()
 	g.floor()
 }
 
