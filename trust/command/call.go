@@ -208,6 +208,7 @@ func (c *command) ordinary() {
 		return
 	}
 	r.whole = false
+	c.outputs()
 	c.mentioned()
 }
 

@@ -197,6 +197,9 @@ func (c *command) inPlace() bool {
 		}
 	}
 	r.whole = false // a script of sed or perl may name others
+	if more := c.sedWrites(); len(more) > 0 && (c.name == "sed" || c.name == "gsed") {
+		r.writes(more, c.st, c.part, true)
+	}
 	if len(args) > 0 {
 		r.writes(args, c.st, c.part, true)
 	}
