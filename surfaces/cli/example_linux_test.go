@@ -19,6 +19,7 @@ import (
 type window struct {
 	*lab
 	keys *os.File
+	pid  int
 	over chan struct{} // closed at the end of the session
 	err  error         // how it ended, after over
 
@@ -39,6 +40,7 @@ func (l *lab) open(columns, rows int, args ...string) *window {
 	if err := cmd.Start(); err != nil {
 		l.t.Fatal(err)
 	}
+	w.pid = cmd.Process.Pid
 	go func() {
 		w.err = cmd.Wait()
 		close(w.over)
