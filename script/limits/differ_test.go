@@ -283,10 +283,11 @@ func TestSameForRandomPrograms(t *testing.T) {
 	ended := 0
 	rapid.Check(t, func(t *rapid.T) {
 		src := (&author{t: t}).program()
-		want, got := call(src, false, Limits{}), call(src, true, Defaults())
+		got := call(src, true, Defaults())
 		if isLimitError(got.err) || isLimitError(got.printed) {
-			return // what the limits are for
+			return // what the limits are for; without them it may want gigabytes
 		}
+		want := call(src, false, Limits{})
 		if want.err == "" {
 			ended++
 		}
