@@ -159,6 +159,7 @@ func (k *killing) kill() bool {
 	}
 	_ = p.cmd.Process.Kill()
 	e := p.wait()
+	k.settle() // a request it sent last may not have been read yet
 	k.mu.Lock()
 	k.left = -1
 	k.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -33,8 +34,9 @@ type lab struct {
 	mu       sync.Mutex
 	answer   func(w *reply, n int, body string)
 	requests []request
-	faults   []string // of requests
-	strict   bool     // no two messages of the user in a row
+	faults   []string        // of requests
+	strict   bool            // no two messages of the user in a row
+	conns    map[string]bool // connections, by the address of the client
 }
 
 // request is what the server got, and when.
@@ -76,7 +78,9 @@ func newLab(t *testing.T, answer func(w *reply, n int, body string)) *lab {
 		t.Fatal(err)
 	}
 	l := &lab{t: t, root: root, home: filepath.Join(root, "home"), ws: filepath.Join(root, "ws"), answer: answer}
-	l.server = httptest.NewServer(http.HandlerFunc(l.serve))
+	l.server = httptest.NewUnstartedServer(http.HandlerFunc(l.serve))
+	l.server.Config.ConnState = l.connection
+	l.server.Start()
 	t.Cleanup(l.server.Close)
 	l.write("ws/.git/HEAD", "")
 	l.write("home/rules.json", `{"version": 1, "allow": ["*", "write"]}`) // permissions are tested elsewhere
@@ -93,6 +97,43 @@ func (l *lab) models(fields string) {
 	l.write("home/models.json", fmt.Sprintf(`{"version": 1, "models": [
 		{"id": "small", "provider": "mine", "api": "openai-completions", "base_url": %q, "api_key_env": "FAKE_PROVIDER_KEY"%s}
 	]}`, l.server.URL+"/v1", fields))
+}
+
+func (l *lab) connection(c net.Conn, state http.ConnState) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conns == nil {
+		l.conns = map[string]bool{}
+	}
+	switch state {
+	case http.StateNew:
+		l.conns[c.RemoteAddr().String()] = true
+	case http.StateClosed, http.StateHijacked:
+		delete(l.conns, c.RemoteAddr().String())
+	}
+}
+
+// settle waits until the server has done with what programs sent that have ended.
+func (l *lab) settle() {
+	l.t.Helper()
+	// Connections are taken in their order: none of before waits behind this one.
+	c, err := net.Dial("tcp", l.server.Listener.Addr().String())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.eventually("the last connection", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.conns[c.LocalAddr().String()]
+	})
+	if err := c.Close(); err != nil {
+		l.t.Fatal(err)
+	}
+	l.eventually("the end of all connections", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return len(l.conns) == 0
+	})
 }
 
 func (l *lab) serve(w http.ResponseWriter, r *http.Request) {
