@@ -63,6 +63,9 @@ type Panel struct {
 	Text string
 	// Err is why the last view failed; Tree says it too.
 	Err string
+	// UpdateErr is why the last update failed; "" since one did not. It moves no
+	// Version: nothing of it is drawn.
+	UpdateErr string
 	// Focus is the key of the widget that takes the keys; "" for none.
 	Focus string
 	// Widgets are what the host keeps of lists, tables, trees and inputs, by key.

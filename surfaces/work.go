@@ -95,6 +95,10 @@ func (p *panel) update(q posted) {
 	}
 	p.mu.Lock()
 	gone := p.gone
+	p.shown.UpdateErr = ""
+	if err != nil {
+		p.shown.UpdateErr = view.Clean(fmt.Sprintf("surface %q: update: %v", p.id.Name, err))
+	}
 	p.mu.Unlock()
 	if gone {
 		q.reply.give(false)

@@ -106,21 +106,36 @@ func (e *Engine) uncapped(b built) string {
 	return ""
 }
 
-// carry has --max-cost count what a session spent before it is gone on with; nil is a
-// new one. Without a cap nobody asks, and the session is not read for it.
+// carry counts what a session spent before it is gone on with, for --max-cost and for
+// who looks on; nil is a new one. Where nobody asks, the session is not read for it.
 func (e *Engine) carry(s *session.Session) {
-	switch {
-	case e.options.MaxCost == 0:
-		return
-	case s == nil:
-		e.models.purse.Carry(chat.Usage{})
+	capped := e.options.MaxCost > 0
+	if !capped && !e.asksPerson() {
 		return
 	}
-	used, unpriced, err := s.Usage()
-	e.models.purse.Carry(used)
+	var used chat.Usage
+	var unpriced []string
+	var err error
+	if s != nil {
+		used, unpriced, err = s.Usage()
+	}
+	if capped {
+		e.models.purse.Carry(used)
+	}
+	e.bill.Store(&bill{before: used.Cost, mark: e.models.purse.Spent().Cost})
+	if s == nil {
+		return
+	}
 	warn := func(text string) { e.say(context.Background(), view.Notice{Text: text, Warn: true}) }
 	if err != nil {
-		warn(fmt.Sprintf("--max-cost does not count all of session %s: %v", s.ID(), err))
+		what := "the cost that is shown"
+		if capped {
+			what = "--max-cost"
+		}
+		warn(fmt.Sprintf("%s does not count all of session %s: %v", what, s.ID(), err))
+	}
+	if !capped {
+		return
 	}
 	now := e.models.current()
 	unpriced = slices.DeleteFunc(unpriced, func(name string) bool {
@@ -130,6 +145,19 @@ func (e *Engine) carry(s *session.Session) {
 	if len(unpriced) > 0 {
 		warn(fmt.Sprintf("session %s has replies without a price, of %s: --max-cost does not count them", s.ID(), view.CleanLine(strings.Join(unpriced, ", "))))
 	}
+}
+
+// bill is what the session that is on had cost when it was gone on with, and what all
+// of this process had by then.
+type bill struct{ before, mark float64 }
+
+// spent is what the session that is on cost as a whole, in US dollars.
+func (e *Engine) spent() float64 {
+	all := e.models.purse.Spent().Cost
+	if b := e.bill.Load(); b != nil {
+		return max(0, b.before+all-b.mark)
+	}
+	return all
 }
 
 // lines joins those that say something.

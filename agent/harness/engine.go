@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"starling/agent"
 	"starling/agent/prompt"
@@ -59,6 +60,7 @@ type Engine struct {
 
 	source   *source
 	live     live
+	troubles troubles
 	watch    *watching
 	runs     atomic.Int64 // that are alive
 	models   *models
@@ -79,6 +81,7 @@ type Engine struct {
 	sentries   atomic.Pointer[map[compose.ID]sentry]
 	absent     atomic.Pointer[[]absence]
 	closed     atomic.Pointer[map[string]*bus.Refusal]
+	bill       atomic.Pointer[bill] // nil before any session was gone on with
 }
 
 // New starts an engine: it mounts the host, the components and every plugin that
@@ -106,12 +109,11 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	log, deaths, journalErr := openJournal(o, jail, found)
 	found.quarantine(deaths)
 	e := newEngine(o, jail, folders, src, log)
-	for _, err := range []error{storeErr, journalErr, e.models.faults} {
-		if err != nil {
-			e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
-		}
-	}
+	e.warn(ctx, storeErr, journalErr)
 	err = e.prepare(ctx)
+	if !errors.Is(err, e.models.faults) { // else it is what ends the start
+		e.warn(ctx, e.models.faults)
+	}
 	if err == nil {
 		err = e.start(ctx, found)
 	}
@@ -131,7 +133,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, log *journal.Journal) *Engine {
 	store := bus.NewStore()
 	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail, folders: folders, source: src, journal: log, spill: spillFolder()}
-	e.live = live{mounted: map[string]*mounted{}, held: map[string]trust.Digest{}, granted: map[string]map[trust.Digest]bool{}, edits: map[string]bool{}, realms: map[string]bool{}}
+	e.live = live{mounted: map[string]*mounted{}, held: map[string]trust.Digest{}, granted: map[string]map[trust.Digest]bool{}, refused: map[string]trust.Digest{}, edits: map[string]bool{}, realms: map[string]bool{}}
 	e.real = trust.Folders{Workspace: jail.Dir(), Home: resolved(o.UserHome)}
 	e.realHome = resolved(o.Home)
 	e.tools = tools.New(e.registry.Tools)
@@ -162,7 +164,7 @@ func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, 
 		Now: o.Now, LookupEnv: o.LookupEnv, IsKey: e.models.isKey, Shell: e.shell, Journal: log, Log: e.logs.line,
 		Models: e.models, Prompt: e.enqueue, Info: e.info(), Record: e.keep,
 		Notify: func(ctx context.Context, from, text string, warn bool) {
-			e.say(ctx, view.Notice{From: from, Text: text, Warn: warn})
+			e.notices.plugin(ctx, view.Notice{From: from, Text: text, Warn: warn}, time.Now())
 		},
 		CurrentRun: func() event.Run { return e.agent.CurrentRun() }, AnswerQuestion: e.answerQuestion,
 		Stuck: func(p *bind.Plugin, reason error) {
@@ -178,6 +180,9 @@ func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, 
 func (e *Engine) prepare(ctx context.Context) error {
 	o := e.options
 	b, err := e.models.get(o.Model)
+	if err != nil && o.Model == "" {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
@@ -270,11 +275,7 @@ func (e *Engine) tellAbout(ctx context.Context, found composition) {
 	}
 	for _, row := range e.runtime.Roster().Rows {
 		if row.State != compose.Active && row.State != compose.Inactive {
-			verb := "is " + string(row.State)
-			if row.State == compose.Failed {
-				verb = "failed"
-			}
-			e.say(ctx, view.Notice{Text: fmt.Sprintf("plugin %s %s: %s", row.Name, verb, row.Reason), Warn: true})
+			e.say(ctx, view.Notice{Text: notRunning(row), Warn: true})
 		}
 	}
 	if found.skipped > 0 {
@@ -293,11 +294,21 @@ func (e *Engine) report(ctx context.Context, f bus.Failure) {
 		text += " (refused)"
 	case f.Off:
 		text += fmt.Sprintf(" (switched off after %d failures in a row, until the plugin is loaded again)", bus.StrikeLimit)
+		e.troubles.switchedOff(f, e.runtime.Roster().Rows)
 	}
 	e.say(ctx, view.Notice{From: f.Owner.Name, Text: text, Warn: true})
 	var place *script.Error
 	if errors.As(f.Err, &place) && place.Backtrace != "" {
-		e.logs.line(f.Owner.Name, place.Backtrace)
+		e.logs.line(f.Owner.Name, f.Topic+": "+place.Error()+"\n"+place.Backtrace)
+	}
+}
+
+// warn tells of errors; nil is none.
+func (e *Engine) warn(ctx context.Context, errs ...error) {
+	for _, err := range errs {
+		if err != nil {
+			e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
+		}
 	}
 }
 
@@ -411,10 +422,11 @@ func (e *Engine) Plugins() []view.Plugin {
 		if row.Origin != "host" {
 			v := rowOf(row)
 			v.Cost = e.models.costOf(row.Name)
+			v.Notes = append(v.Notes, e.troubles.of(row, e.sitting.panels)...)
 			rows = append(rows, v)
 		}
 	}
-	return rows
+	return append(rows, e.troubles.out()...)
 }
 
 // Close takes everything down, dependents first. Undos that fail are told as
@@ -427,6 +439,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		e.record.end(ctx, "end")
 	}
 	errs := []error{e.rise(ctx), e.shut(ctx), e.shell.Close(ctx)}
+	e.notices.close()
 	e.announcer.close()
 	if e.record != nil {
 		errs = append(errs, e.record.close())

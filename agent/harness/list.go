@@ -155,7 +155,7 @@ func rowOf(row *compose.Row) view.Plugin {
 	v := view.Plugin{
 		Name: row.Name, Origin: row.Origin, Approval: approval, State: string(row.State), Reason: row.Reason,
 		Inject: list(row.Inject), Provides: list(row.Provides), Emits: list(row.Emits), Uses: list(row.Uses),
-		Registrations: list(row.Registrations), Description: row.Description, Path: row.Path,
+		Registrations: list(row.Registrations), Missing: row.Missing, Description: row.Description, Path: row.Path,
 	}
 	if row.Swap != "" {
 		v.Notes = append(v.Notes, row.Swap)

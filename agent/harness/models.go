@@ -118,8 +118,8 @@ func (m *models) first() (built, error) {
 	case len(m.known) > 0:
 		// One of a later version's format does not keep the others from answering.
 		return m.build(m.known[max(0, slices.IndexFunc(m.known, usable))])
-	case m.faults != nil: // told before; nobody wants the demo's answer in its place
-		return built{}, errors.New("no model of models.json can be used: mend the file, or name another model, such as demo")
+	case m.faults != nil: // nobody wants the demo's answer in its place
+		return built{}, fmt.Errorf("%w\nno model of models.json can be used: mend the file, or name another model, such as demo", m.faults)
 	}
 	if found, note, ok := model.FromEnvironment(m.env); ok {
 		b, err := m.build(found)

@@ -223,7 +223,7 @@ func TestPurseOfASwitchedSession(t *testing.T) {
 		session string
 		stop    string
 		cost    string
-	}{{"", "end", "0.00012"}, {spent, "end", "0.00036"}, {spent, "limit", "0.00036"}, {"", "end", "0.00036"}, {spent, "limit", "0.00036"}} {
+	}{{"", "end", "0.00012"}, {spent, "end", "0.00036"}, {spent, "limit", "0.00036"}, {"", "end", "0.00012"}, {spent, "limit", "0.00036"}} {
 		if err := e.Switch(t.Context(), c.session); err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,8 @@ type mounted struct {
 	// probed is the load whose probes were driven, failing what went otherwise.
 	probed  uint64
 	failing string
+	// behind says why the file on disk is not what runs; "" when it is.
+	behind string
 }
 
 // live is the engine's picture of the composition on disk and in memory.
@@ -37,6 +39,9 @@ type live struct {
 	// edits they trust until the end.
 	granted map[string]map[trust.Digest]bool
 	edits   map[string]bool
+	// refused are the contents a person said no to: they stay out until the file
+	// changes again, or the person names the plugin.
+	refused map[string]trust.Digest
 	pending bool // something changed that waits for a turn to end
 	// realms are the shared realms of host keys that have a registry.
 	realms map[string]bool
@@ -49,52 +54,46 @@ type live struct {
 // key of a plugin: a file that takes another's place is another plugin.
 func key(f discover.File) string { return string(f.Origin) + "\x00" + f.Name + "\x00" + f.Path }
 
-// change is what one look at the disk led to, for people.
-type change struct {
-	loaded, reloaded, unloaded []string
-	faults                     []string
-}
-
-func (c change) String() string {
-	var parts []string
-	for _, p := range []struct {
-		verb  string
-		names []string
-	}{{"loaded", c.loaded}, {"reloaded", c.reloaded}, {"unloaded", c.unloaded}} {
-		if len(p.names) > 0 {
-			parts = append(parts, p.verb+" "+strings.Join(p.names, ", "))
-		}
-	}
-	return strings.Join(append(parts, c.faults...), " · ")
-}
-
 // Reload looks at the disk once more and brings the composition in line with it:
-// a person asked, so changed files of home and command line count at once. name
-// reloads one plugin even when nothing changed; "" looks at all.
+// a person asked, so changed files of home and command line count at once, but for
+// what the person refused. name reloads one plugin even when nothing changed, its
+// panels anew where the last view or update failed, and asks about it once more where it
+// was refused; "" looks at all. It says what was done, also beside an error, which is
+// about files that do not load.
 func (e *Engine) Reload(ctx context.Context, name string) (string, error) {
+	var said []string
 	if name != "" {
 		e.live.mu.Lock()
 		found := false
 		for k, m := range e.live.mounted {
 			if m.plugin.file.Name == name {
 				found = true
-				m.plugin.version, m.plugin.content = "", "" // differ from every other
 				delete(e.live.held, k)
+				if e.live.refused[k] == "" {
+					m.plugin.version, m.plugin.content = "", "" // differ from every other
+				}
 			}
+		}
+		for k := range e.live.refused {
+			found = found || nameOf(k) == name
 		}
 		e.live.mu.Unlock()
 		if !found {
 			return "", fmt.Errorf("there is no plugin %q", name)
 		}
+		said = e.startOver(name)
 	}
-	c, err := e.sync(ctx, true)
+	c, err := e.sync(ctx, true, name)
 	if err != nil {
 		return "", err
 	}
 	if s := c.String(); s != "" {
-		return s, nil
+		said = append(said, s)
 	}
-	return "nothing changed", nil
+	if len(said) == 0 && len(c.faults) == 0 {
+		said = []string{"nothing changed"}
+	}
+	return strings.Join(said, " · "), c.err()
 }
 
 // Restore brings back the last version of a plugin that was active, in memory:
@@ -116,6 +115,7 @@ func (e *Engine) Restore(ctx context.Context, name string) error {
 			return err
 		}
 		m.plugin, m.before = again, nil
+		m.behind = "an older version was brought back; its file counts again when it changes"
 		e.live.held[key(good.file)] = broken.version
 		return e.settled(ctx)
 	}
@@ -136,7 +136,7 @@ func (e *Engine) changed(ctx context.Context) {
 
 // follow makes the changes that may be made unasked.
 func (e *Engine) follow(ctx context.Context) {
-	c, err := e.sync(ctx, false)
+	c, err := e.sync(ctx, false, "")
 	if ctx.Err() != nil {
 		return // the engine ends
 	}
@@ -146,6 +146,9 @@ func (e *Engine) follow(ctx context.Context) {
 	}
 	if s := c.String(); s != "" {
 		e.say(ctx, view.Notice{Text: "plugins: " + s})
+	}
+	for _, text := range append(c.faults, c.failing...) {
+		e.say(ctx, view.Notice{Text: text, Warn: true})
 	}
 }
 
@@ -290,8 +293,9 @@ func (pl plugin) words() trust.Words {
 }
 
 // sync reads the disk and makes the changes that may be made: all when a person
-// asked, else those unasked allows. What is refused is noted once a version.
-func (e *Engine) sync(ctx context.Context, asked bool) (change, error) {
+// asked, else those unasked allows. What is refused is noted once a version. named is
+// the plugin the person asked for by its name.
+func (e *Engine) sync(ctx context.Context, asked bool, named string) (change, error) {
 	e.live.mu.Lock()
 	defer e.live.mu.Unlock()
 	next, err := e.source.read()
@@ -301,8 +305,9 @@ func (e *Engine) sync(ctx context.Context, asked bool) (change, error) {
 	if err := e.adopt(next); err != nil {
 		return change{}, err
 	}
-	s := syncing{e: e, asked: asked}
-	defer func() { e.ask(s.pending, next) }()
+	s := syncing{e: e, asked: asked, named: named}
+	defer func() { e.ask(s.pending, next, named) }()
+	before := e.states()
 	present := map[string]bool{}
 	for i := range next.plugins {
 		pl := &next.plugins[i]
@@ -314,7 +319,9 @@ func (e *Engine) sync(ctx context.Context, asked bool) (change, error) {
 			s.drop(k)
 		}
 	}
-	return s.change, e.settled(ctx)
+	err = e.settled(ctx)
+	s.judge(before)
+	return s.change, err
 }
 
 // adopt takes over what does not belong to one plugin.
@@ -331,6 +338,7 @@ func (e *Engine) settled(ctx context.Context) error {
 		return err
 	}
 	e.guard(ctx)
+	e.publish()
 	return nil
 }
 
@@ -338,6 +346,7 @@ func (e *Engine) settled(ctx context.Context) error {
 type syncing struct {
 	e       *Engine
 	asked   bool
+	named   string // by the person who asked; "" for all
 	change  change
 	pending []pending // what a person is asked about
 }
@@ -349,6 +358,8 @@ func (s *syncing) bring(pl *plugin) {
 	switch {
 	case m != nil && m.plugin.version == pl.version:
 		delete(e.live.held, k) // what was held is gone from the disk
+		delete(e.live.refused, k)
+		m.behind = ""
 	case !s.allowed(k, m, pl):
 	case m == nil:
 		s.mount(k, pl)
@@ -377,7 +388,8 @@ func (s *syncing) update(k string, m *mounted, pl *plugin) {
 	switch {
 	case pl.content != m.plugin.content:
 		if err := e.runtime.Replace(m.id, component); err != nil {
-			s.note(k, pl, broken(pl, err)+"; the version before it goes on")
+			m.behind = broken(pl, err) + "; the version before it goes on"
+			s.note(k, pl, m.behind)
 			return
 		}
 		if m.plugin.runs() && e.isActive(m.id) {
@@ -398,7 +410,7 @@ func (s *syncing) update(k string, m *mounted, pl *plugin) {
 	if !maps.Equal(m.plugin.realms, pl.realms) && s.ok(e.runtime.Move(m.id, component.Isolate)) {
 		s.change.reloaded = append(s.change.reloaded, name+" (moved)")
 	}
-	m.plugin = *pl
+	m.plugin, m.behind = *pl, ""
 }
 
 // broken is why a version did not load, in the file's own words where it has some.
@@ -425,6 +437,7 @@ func (s *syncing) drop(k string) {
 	}
 	delete(s.e.live.mounted, k)
 	delete(s.e.live.held, k)
+	delete(s.e.live.refused, k)
 	s.change.unloaded = append(s.change.unloaded, m.plugin.file.Name)
 }
 
@@ -438,30 +451,32 @@ func (s *syncing) ok(err error) bool {
 // allowed asks whether a change may be made; one that was held stays so until a
 // person asks or the file changes again.
 func (s *syncing) allowed(k string, m *mounted, pl *plugin) bool {
-	if s.asked {
+	if s.e.live.granted[k][contentOf(pl)] {
 		delete(s.e.live.held, k)
 		return true
 	}
-	if s.e.live.granted[k][contentOf(pl)] {
+	if s.asked && s.e.live.refused[k] == contentOf(pl) && (m != nil && m.plugin.runs() || pl != nil && pl.runs()) {
+		s.refusedBefore(k, m, pl)
+		return false
+	}
+	if s.asked {
 		delete(s.e.live.held, k)
+		delete(s.e.live.refused, k)
 		return true
 	}
 	if s.e.live.held[k] == versionOf(pl) {
 		return false
 	}
 	if err := s.e.unasked(m, pl); err != nil {
+		if m != nil {
+			m.behind = err.Error()
+		}
 		if s.e.asksPerson() {
 			s.e.live.held[k] = versionOf(pl)
 			s.pending = append(s.pending, newPending(k, err, m, pl))
 			return false
 		}
-		name := ""
-		if pl != nil {
-			name = pl.file.Name
-		} else {
-			name = m.plugin.file.Name
-		}
-		s.note(k, pl, name+": "+err.Error())
+		s.note(k, pl, nameOf(k)+": "+err.Error())
 		return false
 	}
 	delete(s.e.live.held, k)

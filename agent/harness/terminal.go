@@ -121,10 +121,14 @@ func (e *Engine) Status() view.Status {
 		Workspace: filepath.Base(e.options.Workspace), Branch: branchOf(e.options.Workspace),
 		Model: e.agent.Model(), Thinking: e.agent.Thinking(), Mode: e.Mode(),
 		Tokens: e.agent.Tokens(e.systemText()), Context: b.model.ContextWindow,
-		Cost: e.models.purse.Spent().Cost, Session: e.SessionID(),
+		Cost: e.spent(), Session: e.SessionID(),
 	}
 	for _, row := range e.runtime.Roster().Rows {
-		if row.State != compose.Active && row.State != compose.Inactive {
+		switch row.State {
+		case compose.Active, compose.Inactive:
+		case compose.Failed:
+			s.Failed++
+		default:
 			s.Waiting++
 		}
 	}

@@ -294,7 +294,7 @@ func TestStatus(t *testing.T) {
 	e, _ := p.atTerminal(nobody)
 	s := e.Status()
 	if s.Workspace != "ws" || s.Branch != "feature/x" || s.Model != "local/small" || s.Thinking != "high" || s.Mode != "yolo" ||
-		s.Context != 1000 || s.Tokens < 100 || s.Waiting != 2 || s.Session != "" {
+		s.Context != 1000 || s.Tokens < 100 || s.Waiting != 1 || s.Failed != 1 || s.Session != "" {
 		t.Errorf("%+v", s)
 	}
 	models := e.Models()
@@ -527,7 +527,7 @@ func TestAbsentGuardInTerminal(t *testing.T) {
 	p := newPlace(t)
 	p.write("home/plugins/guard.star", "fail_closed = True\ndef apply(ctx):\n    on(\"agent/prompt\", lambda e: None)\n    fail(\"no\")\n")
 	e, _ := p.atTerminal(nobody)
-	if !strings.Contains(p.said(), "plugin guard failed") || e.Status().Waiting != 1 {
+	if !strings.Contains(p.said(), "plugin guard failed") || e.Status().Failed != 1 {
 		t.Errorf("%s\n%+v", p.said(), e.Status())
 	}
 	if o := p.prompt(e, "go"); o.Stop != "rejected" || !strings.Contains(o.Why, "fail_closed") {

@@ -105,14 +105,16 @@ type batch struct {
 	units   []unit // of the workspace, not approved
 	about   *Workspace
 	grants  map[string][]trust.Digest
+	running []string // the units of which an approved version runs
 }
 
-// ask puts what a look at the disk found to the person, beside what goes on.
-func (e *Engine) ask(changes []pending, found composition) {
+// ask puts what a look at the disk found to the person, beside what goes on. named is
+// a plugin the person wants to be asked about although it was refused.
+func (e *Engine) ask(changes []pending, found composition, named string) {
 	if !e.asksPerson() || e.watch == nil {
 		return
 	}
-	b := e.batchOf(changes, found.units)
+	b := e.batchOf(changes, found.units, named)
 	if len(b.units)+len(b.changes) > 0 {
 		e.watch.while(func(life context.Context) { e.askTrust(life, b) })
 	}
@@ -128,12 +130,26 @@ func (b *batch) add(u unit, settings discover.Settings) {
 	}
 }
 
+// running are the names of units of which an approved version runs. It needs live.mu.
+func (e *Engine) running(units []unit) (names []string) {
+	for _, u := range units {
+		if u.plugin == nil {
+			continue
+		}
+		if m := e.live.mounted[key(u.plugin.file)]; m != nil && m.plugin.runs() {
+			names = append(names, u.name)
+		}
+	}
+	return names
+}
+
 // batchOf gathers what there is to ask. A plugin of the workspace that is not
 // approved is a unit; the others are changes.
-func (e *Engine) batchOf(changes []pending, units []unit) batch {
+func (e *Engine) batchOf(changes []pending, units []unit, named string) batch {
 	b := batch{grants: map[string][]trust.Digest{}}
 	for _, u := range units {
-		if u.verdict == trust.Unknown && e.asks.new(u) {
+		again := u.verdict == trust.Refused && named != "" && u.name == trust.PluginUnit(named)
+		if again || u.verdict == trust.Unknown && e.asks.new(u) {
 			b.add(u, e.current.Load().settings)
 		}
 	}
@@ -143,6 +159,7 @@ func (e *Engine) batchOf(changes []pending, units []unit) batch {
 			b.grants[c.key] = []trust.Digest{contentOf(c.next)}
 		}
 	}
+	b.running = e.running(b.units)
 	b.about = &Workspace{source: e.source, store: e.source.store, units: b.units, words: map[string][]string{}}
 	for _, pl := range e.current.Load().plugins {
 		b.about.words[pl.file.Name] = append(b.about.words[pl.file.Name], pl.words().Strings()...)
@@ -165,7 +182,7 @@ func (e *Engine) askTrust(life context.Context, b batch) {
 		e.say(life, view.Notice{Text: "trust: " + err.Error(), Warn: true})
 	}
 	if r.Value == view.AnswerNo {
-		e.say(life, view.Notice{Text: "not trusted: what ran goes on"})
+		e.say(life, view.Notice{Text: "not trusted: " + b.without()})
 		return
 	}
 	e.follow(life)
@@ -174,12 +191,19 @@ func (e *Engine) askTrust(life context.Context, b batch) {
 // trusted keeps an answer.
 func (e *Engine) trusted(b batch, answer string) error {
 	if answer == view.AnswerNo {
+		e.live.mu.Lock()
+		for k, digests := range b.grants {
+			e.live.refused[k] = digests[0]
+		}
+		e.publish()
+		e.live.mu.Unlock()
 		return b.about.Refuse()
 	}
 	err := b.about.Approve() // it counts until exit also when it is not stored
 	e.live.mu.Lock()
 	defer e.live.mu.Unlock()
 	for k, digests := range b.grants {
+		delete(e.live.refused, k)
 		if e.live.granted[k] == nil {
 			e.live.granted[k] = map[trust.Digest]bool{}
 		}
@@ -224,9 +248,44 @@ func (b batch) question(workspace string) *event.QuestionEvent {
 	}
 	slices.Sort(reasons)
 	return &event.QuestionEvent{
-		Kind: kindTrust, Summary: "trust " + strings.ReplaceAll(strings.Join(names, ", "), "/", " ") + "?", Detail: q.Text(), Reasons: slices.Compact(reasons),
+		Kind: kindTrust, Summary: "trust " + strings.ReplaceAll(strings.Join(names, ", "), "/", " ") + "?",
+		Detail: q.Text() + "\nWith no, " + b.without() + ".\n", Reasons: slices.Compact(reasons),
 		Origin: "host", Options: []string{view.AnswerTrust, view.AnswerTrustEdits, view.AnswerNo}, Floor: true,
 	}
+}
+
+// without says what becomes of what is refused.
+func (b batch) without() string {
+	after := " until its file changes or /reload NAME asks again"
+	switch {
+	case b.ran() && b.fresh():
+		return "what ran goes on and what is new does not run," + after
+	case b.ran():
+		return "what ran goes on" + after
+	case len(b.grants) > 0:
+		return "it does not run" + after
+	}
+	return "it does not count" // files that are no plugin: /trust asks again
+}
+
+// ran tells whether an earlier version of something in it runs.
+func (b batch) ran() bool {
+	for _, c := range b.changes {
+		if c.old != nil && c.old.runs() {
+			return true
+		}
+	}
+	return len(b.running) > 0
+}
+
+// fresh tells whether something in it does not run yet.
+func (b batch) fresh() bool {
+	for _, c := range b.changes {
+		if c.old == nil || !c.old.runs() {
+			return true
+		}
+	}
+	return len(b.running) < len(b.units)
 }
 
 // subject says what a change of a plugin does.
@@ -269,9 +328,12 @@ func (e *Engine) Trust(ctx context.Context, approve bool) (string, error) {
 			return "", err
 		}
 		e.live.mu.Lock()
-		e.source.edits = nil
+		// What was trusted beyond these bytes ends as well.
+		e.source.edits, e.source.trusted = nil, map[string]bool{}
+		clear(e.live.edits)
+		clear(e.live.granted)
 		e.live.mu.Unlock()
-		said, err := e.Reload(ctx, "")
+		said, err := e.reloaded(ctx)
 		return fmt.Sprintf("%d answers taken back · %s", n, said), err
 	}
 	w, err := e.openWorkspace()
@@ -289,6 +351,9 @@ func (e *Engine) Trust(ctx context.Context, approve bool) (string, error) {
 	if len(b.units) == 0 {
 		return "the workspace brings nothing that is not approved", nil
 	}
+	e.live.mu.Lock()
+	b.running = e.running(b.units)
+	e.live.mu.Unlock()
 	e.asks.one.Lock()
 	r := e.questions.ask(ctx, b.question(e.options.Workspace))
 	e.asks.one.Unlock()
@@ -299,9 +364,25 @@ func (e *Engine) Trust(ctx context.Context, approve bool) (string, error) {
 		return "", err
 	}
 	if r.Value == view.AnswerNo {
-		return "not trusted: nothing of it runs", nil
+		return "not trusted: " + b.without(), nil
 	}
-	return e.Reload(ctx, "")
+	return e.reloaded(ctx)
+}
+
+// reloaded is a look at the disk after an answer: it says what was done, and what went
+// wrong as notices.
+func (e *Engine) reloaded(ctx context.Context) (string, error) {
+	c, err := e.sync(ctx, true, "")
+	if err != nil {
+		return "", err
+	}
+	for _, text := range append(c.faults, c.failing...) {
+		e.say(ctx, view.Notice{Text: text, Warn: true})
+	}
+	if s := c.String(); s != "" {
+		return s, nil
+	}
+	return "nothing changed", nil
 }
 
 // openWorkspace is the workspace as it stands, with the answers of this engine.

@@ -13,6 +13,7 @@ type Plugin struct {
 	Path        string   `json:"path,omitempty"`
 	Description string   `json:"description,omitempty"`
 	Inject      []string `json:"inject"`
+	Missing     []string `json:"-"` // of Inject, what nothing provides now
 	Provides    []string `json:"provides"`
 	Emits       []string `json:"emits"`
 	Uses        []string `json:"uses"`

@@ -37,6 +37,14 @@ func (m *models) of(id surfaces.ID) *spec.Model {
 	return m.held[id]
 }
 
+// ForgetModel has a surface begin anew with its init when it is registered the next
+// time. The one that stands keeps its model until then.
+func (b *Binder) ForgetModel(id surfaces.ID) {
+	b.models.mu.Lock()
+	defer b.models.mu.Unlock()
+	delete(b.models.held, id)
+}
+
 // panels are the surfaces of one mount, by name.
 type panels struct {
 	mu   sync.Mutex

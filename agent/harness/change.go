@@ -1,0 +1,92 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"starling/bus/compose"
+)
+
+// nameOf is the name in a key.
+func nameOf(key string) string { return strings.Split(key, "\x00")[1] }
+
+// change is what one look at the disk led to, for people.
+type change struct {
+	loaded, reloaded, unloaded []string
+	kept                       []string // what a person refused before
+	faults                     []string // of files
+	// failing are the plugins that do not run since, with their reasons.
+	failing []string
+}
+
+// String says what was done; what went wrong is told apart.
+func (c change) String() string {
+	var parts []string
+	for _, p := range []struct {
+		verb  string
+		names []string
+	}{{"loaded", c.loaded}, {"reloaded", c.reloaded}, {"unloaded", c.unloaded}} {
+		if len(p.names) > 0 {
+			parts = append(parts, p.verb+" "+strings.Join(p.names, ", "))
+		}
+	}
+	return strings.Join(append(parts, c.kept...), " · ")
+}
+
+// err is what is wrong with the files; nil when nothing is.
+func (c change) err() error {
+	var errs []error
+	for _, text := range c.faults {
+		errs = append(errs, errors.New(text))
+	}
+	return errors.Join(errs...)
+}
+
+// notRunning says of a plugin that should run why it does not.
+func notRunning(row *compose.Row) string {
+	verb := "is " + string(row.State)
+	if row.State == compose.Failed {
+		verb = "failed"
+	}
+	return fmt.Sprintf("plugin %s %s: %s", row.Name, verb, row.Reason)
+}
+
+// states are those of every mount.
+func (e *Engine) states() map[compose.ID]compose.State {
+	all := map[compose.ID]compose.State{}
+	for _, row := range e.runtime.Roster().Rows {
+		all[row.ID] = row.State
+	}
+	return all
+}
+
+// judge takes out of what was loaded the plugins that do not run, and tells of all that
+// do not since these changes.
+func (s *syncing) judge(before map[compose.ID]compose.State) {
+	c := &s.change
+	for _, row := range s.e.runtime.Roster().Rows {
+		if row.State != compose.Failed && row.State != compose.Pending {
+			continue
+		}
+		touched := slices.Contains(c.loaded, row.Name) || slices.Contains(c.reloaded, row.Name)
+		if !touched && before[row.ID] == row.State {
+			continue
+		}
+		is := func(name string) bool { return name == row.Name }
+		c.loaded, c.reloaded = slices.DeleteFunc(c.loaded, is), slices.DeleteFunc(c.reloaded, is)
+		c.failing = append(c.failing, notRunning(row))
+	}
+}
+
+// refusedBefore leaves a version out that the person said no to, or asks once more.
+func (s *syncing) refusedBefore(k string, m *mounted, pl *plugin) {
+	name := nameOf(k)
+	if s.named == name {
+		s.pending = append(s.pending, newPending(k, errors.New("you refused this version before"), m, pl))
+		s.change.kept = append(s.change.kept, "you are asked about "+name+" once more")
+		return
+	}
+	s.change.kept = append(s.change.kept, name+" stays as it is: you refused its new version (/reload "+name+" asks again)")
+}
