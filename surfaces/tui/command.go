@@ -231,8 +231,11 @@ func (s *Session) renew() {
 
 func (s *Session) showPanel(id surfaces.ID) {
 	if s.lines == nil {
+		if s.panels != nil && s.panels.NoSides() && s.standsBeside(id) {
+			s.panels.SetNoSides(false) // who asks for one of them wants them back
+		}
 		if s.panels == nil || !s.panels.Focus(id) {
-			s.hint("this panel shows nothing", hintTime)
+			s.notice(view.Notice{Text: "the panel " + id.String() + " shows nothing now; its plugin opens it", Warn: true})
 		}
 		s.focus()
 		return
@@ -242,6 +245,11 @@ func (s *Session) showPanel(id surfaces.ID) {
 			s.print(s.treeRows(p.Tree))
 		}
 	}
+}
+
+// standsBeside tells whether a panel stands in a column beside the conversation.
+func (s *Session) standsBeside(id surfaces.ID) bool {
+	return slices.ContainsFunc(s.asked().Panels(), func(p surfaces.Panel) bool { return p.ID == id && p.Placement.Kind == surfaces.Side })
 }
 
 // pick lets the person choose; the line mode prints what there is.

@@ -195,7 +195,6 @@ func TestKeys(t *testing.T) {
 		{"/plugins guard", "b", "", []string{"restore guard"}, "guard is back"},
 		{"/plugins guard", "r", "", []string{`reload "guard"`}, "3 plugins"},
 		{"/trust", "a", "", []string{"trust true"}, "counts"},
-		{"/trust", "x", "", []string{"trust false"}, "nothing of the workspace"},
 		{"/policy", "x", "deny\x00edit(vendor/**)\x00~/.starling/rules.json", []string{"forget deny edit(vendor/**)"}, "does not hold any more"},
 	} {
 		t.Run(strings.ReplaceAll(c.line+" "+c.chord, "/", ""), func(t *testing.T) {
@@ -220,6 +219,18 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: no details of %s", line, id)
 		}
 	}
+	// All approvals go only behind a question, whose first answer keeps them.
+	s.did = nil
+	sure := press(t, run(s, "/trust"), "x", "")
+	if sure.Pick == nil || sure.Pick.Items[sure.Pick.Mark].ID != "keep" || len(s.did) != 0 {
+		t.Fatalf("x takes them back at once: %+v, %v", sure, s.did)
+	}
+	if r := press(t, sure, "enter", "keep"); len(s.did) != 0 || !strings.Contains(text(r), "stay") {
+		t.Errorf("%q %v", text(r), s.did)
+	}
+	if r := press(t, sure, "enter", "back"); strings.Join(s.did, "") != "trust false" || !strings.Contains(text(r), "nothing of the workspace") {
+		t.Errorf("%q %v", text(r), s.did)
+	}
 	r := run(s, "/policy")
 	s.rules = nil
 	if got := r.View.Keys[0].Do(context.Background(), "deny\x00x\x00y"); !got.Warn {
@@ -241,6 +252,30 @@ func TestLive(t *testing.T) {
 	s.plugins[2].State, s.plugins[2].Reason, s.plugins[2].Registrations = "active", "", []string{"on agent/turn-end"}
 	if got := at(); !strings.Contains(got, "nag     active") || !strings.Contains(got, "on agent/turn-end") {
 		t.Errorf("it still shows\n%s", got)
+	}
+}
+
+// What is wrong with a plugin that runs stands in its row; what it needs and has is not
+// waited for; a file that does not load is a warning beside what was done.
+func TestWhatIsWrong(t *testing.T) {
+	s := day()
+	s.plugins[0].Notes, s.plugins[0].Inject = []string{"guard.star:2:1: got newline; the version before it goes on"}, []string{"tools"}
+	page := func(line string) string {
+		return run(s, line).View.Load(context.Background()).Text(120, kit.SignsFor(true))
+	}
+	if got := page("/plugins"); !strings.Contains(got, "guard.star:2:1") {
+		t.Errorf("not listed:\n%s", got)
+	}
+	if got := page("/plugins guard"); !strings.Contains(got, "needs         tools") || strings.Contains(got, "waits for") {
+		t.Errorf("waits for what it has:\n%s", got)
+	}
+	s.plugins[0].Missing = []string{"tools"}
+	if got := page("/plugins guard"); !strings.Contains(got, "waits for     tools") {
+		t.Errorf("waits for nothing:\n%s", got)
+	}
+	s.said, s.err = "reloaded second", errors.New("guard.star:2:1: got newline")
+	if r := run(s, "/reload"); !r.Warn || !strings.HasPrefix(text(r), "reloaded second\nguard.star:2:1: got newline\n3 plugins are loaded") {
+		t.Errorf("%v %q", r.Warn, text(r))
 	}
 }
 

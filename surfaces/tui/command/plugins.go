@@ -103,8 +103,11 @@ func origin(p view.Plugin) string {
 	return p.Origin + ", " + p.Approval
 }
 
-// doing is what a plugin registered, or why it is not active.
+// doing is what is wrong with a plugin, why it is not active, or what it registered.
 func doing(p view.Plugin) cell {
+	if p.State == active && len(p.Notes) > 0 {
+		return cell{p.Notes[0], styleWarn}
+	}
 	if p.State != active && p.Reason != "" {
 		return cell{text: p.Reason}
 	}
@@ -156,7 +159,8 @@ func pluginBody(s Session, name string) Body {
 	}
 	b.pair("words", uses)
 	b.pair("cost", spent(p))
-	b.pair("waits for", strings.Join(p.Inject, ", "))
+	b.pair("needs", strings.Join(p.Inject, ", "))
+	b.styledPair("waits for", strings.Join(p.Missing, ", "), styleWarn)
 	b.pair("provides", strings.Join(p.Provides, ", "))
 	b.pair("announces", strings.Join(p.Emits, ", "))
 	b.pair("registers", registered(p))
@@ -197,12 +201,16 @@ func reload(ctx context.Context, s Session, name string) Reply {
 		}
 	}
 	said, err := s.Reload(ctx, name)
-	if err != nil {
+	if err != nil && said == "" {
 		return failure(err)
 	}
 	var r Reply
 	if said != "" {
 		r.Body.say(said)
+	}
+	if err != nil { // about files: the plugins go on as they are listed
+		r.Warn = true
+		r.Body.styled(err.Error(), styleBad)
 	}
 	var loaded []string
 	for _, p := range s.Plugins() {

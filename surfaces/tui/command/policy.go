@@ -30,9 +30,23 @@ func trustView(s Session) *View {
 		Keys: []Key{
 			{Chord: "enter", Help: "details", Do: func(_ context.Context, id string) Reply { return Reply{View: pluginView(s, id)} }},
 			{Chord: "a", Help: "approve these versions", Whole: true, Do: set(true)},
-			{Chord: "x", Help: "take all approvals back", Whole: true, Do: set(false)},
+			{Chord: "x", Help: "take all approvals back", Whole: true, Do: func(context.Context, string) Reply { return Reply{Pick: revokePick(s)} }},
 		},
 	}
+}
+
+// revokePick asks before all approvals are taken back.
+func revokePick(s Session) *Pick {
+	const back = "back"
+	return &Pick{Title: "take all approvals of this workspace back?", Items: []Item{
+		{ID: "keep", Text: "no, keep them"},
+		{ID: back, Text: "yes, take them back", Note: "its plugins stop; edits are not trusted any more"},
+	}, Keys: []Key{{Chord: "enter", Help: "choose", Leaves: true, Do: func(ctx context.Context, id string) Reply {
+		if id != back {
+			return say("the approvals stay")
+		}
+		return setTrust(ctx, s, false)
+	}}}}
 }
 
 func trustBody(list []view.Plugin) Body {

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"starling/bus/chat"
@@ -18,11 +19,15 @@ func clearScreen(context.Context, Session, string) Reply {
 }
 
 // sidebar is /sidebar [on|off].
-func sidebar(_ context.Context, _ Session, args string) Reply {
+func sidebar(_ context.Context, s Session, args string) Reply {
 	if args != "" {
 		if err := oneOf("state", args, []string{"on", "off"}); err != nil {
 			return failure(err)
 		}
+	}
+	beside := func(p surfaces.Panel) bool { return p.Placement.Kind == surfaces.Side && p.Open() }
+	if !slices.ContainsFunc(s.Panels(), beside) {
+		return Reply{Do: Sidebar, Arg: args, Body: Say("no plugin shows a panel beside now; /panel lists those there are")}
 	}
 	return Reply{Do: Sidebar, Arg: args}
 }
