@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/google/renameio/v2"
@@ -60,6 +61,9 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	var unusable error
 	live, leave := seated(ctx)
 	ran := screen.Run(live, func(ctx context.Context) (tui.Driver, error) {
+		if lookup("GOMAXPROCS") == "" {
+			runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), atOnce))
+		}
 		e, err := harness.New(ctx, o)
 		if err != nil {
 			unusable = err
@@ -87,6 +91,12 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	}
 	return nil
 }
+
+// atOnce is how many goroutines run at once in a session, also on a machine with fewer
+// processors: the runtime lets each go on for 10 ms at a time, so that behind a few busy
+// plugins a key would wait its turn. The system shares the processors more finely, and
+// gives the screen, which mostly sleeps, its turn at once.
+const atOnce = 8
 
 // seated is the context of a session: it ends as ctx does, but not by an interrupt.
 // That is a key of the person, and the session knows what it means.
