@@ -6,6 +6,31 @@ import (
 	"starling/trust"
 )
 
+// TestFloorLists: what starts by itself, in the home and for CI, is on the floor.
+func TestFloorLists(t *testing.T) {
+	at := trust.Folders{Workspace: "/users/ann/shop", Home: "/users/ann"}
+	for _, name := range []string{
+		".zlogout", ".bash_aliases", ".config/zsh/.zshrc", ".config/nushell/config.nu", ".gdbinit", ".ipython/profile_default/startup/x.py", ".ipython/profile_x/ipython_config.py",
+		".local/bin/ls", "bin/git", ".cargo/bin/cargo", ".cargo/config.toml", ".config/pip/pip.conf", ".config/hypr/hyprland.conf", ".Xresources", ".config/elvish/rc.elv", ".psqlrc", ".lldbinit",
+		"shop/.forgejo/workflows/a.yml", "shop/.gitea/workflows/a.yml", "shop/.woodpecker.yml", "shop/.woodpecker/a.yaml", "shop/.cirrus.yml", "shop/.semaphore/semaphore.yml",
+		"shop/.teamcity/settings.kts", "shop/appveyor.yml", "shop/cloudbuild.yaml", "shop/azure-pipelines.yaml", "shop/.azure-pipelines/a.yml", "shop/.github/actions/a/action.yml",
+		"shop/sub/.devcontainer/devcontainer.json", "shop/.devcontainer/x/devcontainer.json", "shop/.vscode/launch.json", "shop/.vscode/tasks.json", "shop/.VSCODE/Tasks.json", "shop/AppVeyor.yml",
+	} {
+		if trust.FloorPath(at, "", "/users/ann/"+name) == "" {
+			t.Errorf("%s is not on the floor", name)
+		}
+	}
+	for _, name := range []string{"shop/bin/x", "shop/.local/bin/x", "shop/config/nushell/x", "shop/.github/dependabot.yml", "binary", "notes/bin/x", ".config/foo", "shop/.vscode/notes.md", ".local/bin"} {
+		if why := trust.FloorPath(at, "", "/users/ann/"+name); why != "" {
+			t.Errorf("%s: %s", name, why)
+		}
+	}
+	at.Workspace = "/users/ann/bin/tools"
+	if why := trust.FloorPath(at, "", "/users/ann/bin/tools/x"); why != "" {
+		t.Errorf("a workspace among programs: %s", why)
+	}
+}
+
 func TestFloorPath(t *testing.T) {
 	at := trust.Folders{Workspace: "/work/shop", Home: "/users/ann"}
 	if why := trust.FloorPath(trust.Folders{Workspace: "/usr/src/app"}, "", "/usr/src/app/main.go"); why != "" {

@@ -255,7 +255,7 @@ func (c *command) scriptFile(v value) {
 		return
 	}
 	for _, abs := range c.r.places(c.st, v.text) {
-		if c.r.fetched[abs] {
+		if c.r.came(abs) {
 			c.r.find(Finding{Part: c.part, Why: "it runs a file that this line fetched from the network", Paths: []string{abs}})
 		}
 	}

@@ -140,7 +140,10 @@ func (c *command) judge() {
 		return
 	}
 	if c.how.download && runsText()[c.name] {
-		r.find(Finding{Part: c.part, Why: "it runs what was just fetched from the network"})
+		r.find(Finding{Part: c.part, Why: justFetched})
+	}
+	if !c.bare {
+		c.scriptFile(c.args[0])
 	}
 	if c.special() {
 		return
@@ -160,7 +163,7 @@ func (c *command) unknownProgram() {
 	}
 	c.r.unread("the program of %q is known only when it runs", clip(c.args[0].src))
 	if c.how.download {
-		c.r.find(Finding{Part: c.part, Why: "it runs what was just fetched from the network"})
+		c.r.find(Finding{Part: c.part, Why: justFetched})
 	}
 	if len(c.args) > 1 {
 		worst := append([]value{literal("rm")}, c.args[1:]...)
@@ -202,6 +205,7 @@ func (c *command) ordinary() {
 	c.set(risk, false, why)
 	c.fetching()
 	c.interpreter()
+	c.builds()
 	c.starters()
 	if risk == spec.RiskRead {
 		c.reading(c.words)

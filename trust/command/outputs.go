@@ -121,6 +121,14 @@ func (c *command) archive() {
 	if into.known {
 		folders = r.places(c.st, into.text)
 	}
+	if file.src == "" && len(c.operands("-d")) > 0 { // unzip FILE, 7z x FILE
+		for _, v := range c.operands("-d") {
+			c.arrives(v, folders)
+		}
+	}
+	if c.arrives(file, folders); c.st.in.download {
+		r.arrived = append(r.arrived, folders...)
+	}
 	for _, abs := range folders {
 		r.writeFloor(abs+"/x", c.part)
 		if below(r.at.Home, abs) && !(r.inside(abs) && abs != r.at.Home) {
@@ -146,6 +154,13 @@ func (c *command) archive() {
 		}
 	}
 	r.lossOf(true, c.part, loss, "what it unpacks may overwrite files")
+}
+
+// arrives notes that folders take what is in a file, when that was fetched.
+func (c *command) arrives(file value, folders []string) {
+	if file.known && slices.ContainsFunc(c.r.places(c.st, file.text), c.r.came) {
+		c.r.arrived = append(c.r.arrived, folders...)
+	}
 }
 
 // unpacking reads the words of an archiver: whether it unpacks and spares what is

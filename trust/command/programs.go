@@ -316,7 +316,4 @@ func (c *command) starters() {
 			r.find(Finding{Part: c.part, Why: c.name + " reads stored passwords or keys"})
 		}
 	}
-	if !c.bare {
-		c.scriptFile(c.args[0])
-	}
 }

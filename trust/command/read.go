@@ -67,6 +67,7 @@ type reader struct {
 	secret map[string]string
 
 	fetched  map[string]bool // files the line downloads
+	arrived  []string        // folders that it fills with something downloaded
 	linked   []string        // links the line makes; what is below them nobody knows
 	tainted  map[string]bool // variables that hold something downloaded
 	defined  map[string]bool // functions and aliases of the line

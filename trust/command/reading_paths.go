@@ -28,6 +28,9 @@ func (c *command) reading(g *given) {
 		}
 		at := r.touch(v, c.st)
 		for _, abs := range at {
+			if r.came(abs) && !c.how.floor && c.part >= 0 {
+				r.notes[c.part].download = true
+			}
 			if !spec.names {
 				r.readFloor(abs, c.part)
 				if c.searches(g) {

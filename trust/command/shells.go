@@ -137,7 +137,7 @@ func foreignLine(shell, line string) bool {
 func (c *command) standardInput() {
 	r, in := c.r, c.st.in
 	if in.download {
-		r.find(Finding{Part: c.part, Why: "it runs what was just fetched from the network"})
+		r.find(Finding{Part: c.part, Why: justFetched})
 	}
 	if c.part >= 0 && c.part < len(r.notes) && !c.how.floor {
 		r.notes[c.part].code = true
@@ -166,6 +166,7 @@ func (c *command) interpreter() {
 		return
 	}
 	args := c.operands()
+	c.fetchedCode(args)
 	awk := strings.HasSuffix(c.name, "awk")
 	switch {
 	case awk || slices.Contains([]string{"psql", "mysql", "sqlite3", "bc", "gdb", "expect"}, c.name):

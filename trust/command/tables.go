@@ -19,7 +19,7 @@ var networkSubs = sync.OnceValue(func() map[string]map[string]bool {
 		"yarn": set("install add upgrade publish dlx create up npm"), "pnpm": set("install i add update publish dlx exec create up"),
 		"bun": set("install add update publish x create"), "go": set("get install mod"), "cargo": set("install publish fetch update add search login"),
 		"docker": set("pull push login build run search"), "podman": set("pull push login build run search"), "uv": set("sync add pip tool lock publish run"),
-		"poetry": set("install add update publish lock"), "bundle": set("install update add"), "deno": set("install add run cache"), "dotnet": set("restore add"),
+		"poetry": set("install add update publish lock"), "bundle": set("install update add"), "deno": set("install add run cache eval test bench compile"), "dotnet": set("restore add"),
 		"mvn": set("deploy"), "terraform": set("init apply plan destroy"), "python": {}, "nix": set("build run shell develop flake"),
 	}
 })
@@ -47,6 +47,9 @@ func (c *command) networkSub() bool {
 	subs := networkSubs()[c.name]
 	if c.name == "python" || c.name == "python3" {
 		return len(c.args) > 2 && c.args[1].is("-m") && (c.args[2].is("pip") || c.args[2].is("http.server"))
+	}
+	if c.name == "go" && c.sub() == "run" { // another module
+		return slices.ContainsFunc(c.args[1:], func(v value) bool { return strings.Contains(v.text, "@") })
 	}
 	return subs[c.sub()] || c.name == "npm" && len(c.args) == 1
 }

@@ -393,6 +393,11 @@ func (c *command) copies() {
 		if c.name != "ln" {
 			r.touch(v, st)
 		}
+		if v.known && slices.ContainsFunc(r.places(st, v.text), r.came) {
+			for _, to := range targets {
+				r.fetchTo(to, st)
+			}
+		}
 	}
 	if c.name == "ln" {
 		defer c.links(args, targets)
