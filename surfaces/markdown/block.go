@@ -51,7 +51,7 @@ func (o Options) block(n *node, width, depth int) []Line {
 	case kindParagraph:
 		return o.wrap(n.words(), width)
 	case kindRule:
-		return []Line{{[]surfaces.Span{{Text: strings.Repeat(o.sign("─", "-"), width), Style: surfaces.Dim}}}}
+		return []Line{{Spans: []surfaces.Span{{Text: strings.Repeat(o.sign("─", "-"), width), Style: surfaces.Dim}}}}
 	case kindCode:
 		return o.code(n, width)
 	case kindHTML:

@@ -44,7 +44,9 @@ func newCode(name string, o Options) *code {
 
 // line renders the next line.
 func (c *code) line(text string) []Line {
-	text = expand(text, c.o)
+	if !c.o.Tabs {
+		text = expand(text, c.o)
+	}
 	spans := []surfaces.Span{{Text: text, Style: surfaces.Code}}
 	if c.lang != nil {
 		spans, c.open = c.lang.highlight(text, c.open)
@@ -54,7 +56,11 @@ func (c *code) line(text string) []Line {
 		return lines
 	}
 	p := surfaces.Span{Text: c.prefix}
-	return indent(lines, p, p)
+	lines = indent(lines, p, p)
+	for i := range lines {
+		lines[i].Lead = len(c.prefix)
+	}
+	return lines
 }
 
 // expand puts spaces for tabs.

@@ -94,7 +94,7 @@ func TestHostile(t *testing.T) {
 		for _, name := range []string{"go", "html", "python", "diff"} {
 			line := strings.Repeat(s, size/len(s))
 			spans, _ := languageOf(name).highlight(line, 0)
-			if (Line{spans}).Text() != line {
+			if (Line{Spans: spans}).Text() != line {
 				t.Errorf("%q: highlighting as %s lost text", s, name)
 			}
 		}

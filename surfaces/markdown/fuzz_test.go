@@ -29,11 +29,11 @@ func FuzzParse(f *testing.F) {
 			case kindCode, kindHTML:
 				shown.WriteString(n.text)
 			default:
-				shown.WriteString(Line{n.words()}.Text())
+				shown.WriteString(Line{Spans: n.words()}.Text())
 			}
 			for _, row := range n.rows {
 				for _, cell := range row {
-					shown.WriteString(Line{cellSpans(cell, 0)}.Text())
+					shown.WriteString(Line{Spans: cellSpans(cell, 0)}.Text())
 				}
 			}
 			for _, kid := range n.kids {

@@ -2,13 +2,22 @@ package markdown
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"starling/surfaces"
 )
 
 // Line is one line on screen, not wider than was asked for (but for a single
 // character that is).
-type Line struct{ Spans []surfaces.Span }
+type Line struct {
+	Spans []surfaces.Span
+	// Goes tells that it goes on the line before, which was broken to fit; Gap stood
+	// between the two.
+	Goes bool
+	Gap  string
+	// Lead is how many cells at its beginning are no text.
+	Lead int
+}
 
 // Text of the line without styles.
 func (l Line) Text() string {
@@ -27,6 +36,8 @@ type Options struct {
 	Measure func(string) int
 	// ASCII draws bullets, bars and rules with ASCII signs.
 	ASCII bool
+	// Tabs leaves tabs in code, for a screen whose Measure counts them.
+	Tabs bool
 }
 
 func (o Options) width() int { return max(o.Width, 1) }
@@ -163,7 +174,9 @@ func (w *wrapper) flush() {
 	}
 	gap := len(w.gap.Text)
 	if w.used > 0 && w.used+gap+w.size > w.width {
+		between := w.gap.Text
 		w.next()
+		w.line.Goes, w.line.Gap = true, between
 		gap = 0
 	}
 	if gap > 0 {
@@ -189,6 +202,7 @@ func (w *wrapper) put(text string, style surfaces.Style) {
 		cells := w.o.measure(text[:n])
 		if w.used > 0 && w.used+cells > w.width {
 			w.next()
+			w.line.Goes = true
 		}
 		w.add(text[:n], style)
 		w.used += cells
@@ -214,7 +228,10 @@ func indent(lines []Line, first, rest surfaces.Span) []Line {
 		if i == 0 {
 			p = first
 		}
-		var n Line
+		n := Line{Goes: l.Goes, Gap: l.Gap}
+		if i > 0 && (l.Goes || l.Lead > 0) {
+			n.Lead = l.Lead + utf8.RuneCountInString(p.Text)
+		}
 		if len(l.Spans) == 0 {
 			p.Text = strings.TrimRight(p.Text, " ")
 		}

@@ -45,7 +45,7 @@ func cellSpans(text string, style surfaces.Style) []surfaces.Span {
 	return out
 }
 
-func (g *grid) size(spans []surfaces.Span) int { return g.o.measure(Line{spans}.Text()) }
+func (g *grid) size(spans []surfaces.Span) int { return g.o.measure(Line{Spans: spans}.Text()) }
 
 // widths shares the room among the columns: each gets what it needs, the widest give
 // way first. ok is false when there is too little for all.
@@ -150,7 +150,7 @@ func (g *grid) row(cells [][]surfaces.Span, widths []int, bar string) []Line {
 func (g *grid) list(width int) []Line {
 	heads := make([]string, len(g.align))
 	for i, head := range g.rows[0] {
-		heads[i] = g.short(Line{head}.Text(), width) + ": "
+		heads[i] = g.short(Line{Spans: head}.Text(), width) + ": "
 	}
 	var out []Line
 	for i, row := range g.rows[1:] {

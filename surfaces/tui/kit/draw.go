@@ -32,7 +32,13 @@ func Put(s tcell.Screen, x, y, width int, text string, style tcell.Style) int {
 		if used+w > width {
 			break
 		}
-		s.Put(x+used, y, cluster, style)
+		if cluster == "\t" {
+			for i := range w {
+				s.Put(x+used+i, y, " ", style)
+			}
+		} else {
+			s.Put(x+used, y, cluster, style)
+		}
 		used += w
 	}
 	return used

@@ -6,11 +6,20 @@ import (
 	"github.com/rivo/uniseg"
 )
 
+// tabCells is what a tab takes wherever it stands: what is indented lines up.
+const tabCells = 4
+
+// Spaced puts spaces for the tabs of a line, as they are drawn.
+func Spaced(s string) string { return strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabCells)) }
+
 // Cluster cuts the first character, as a person counts it, off a text and returns
 // its width in cells; 0 for a mark that stands alone.
 func Cluster(s string) (cluster, rest string, width int) {
 	if len(s) > 1 && s[0] >= 0x20 && s[0] < 0x7f && s[1] >= 0x20 && s[1] < 0x7f {
 		return s[:1], s[1:], 1
+	}
+	if s != "" && s[0] == '\t' {
+		return s[:1], s[1:], tabCells
 	}
 	cluster, rest, width, _ = uniseg.FirstGraphemeClusterInString(s, -1)
 	return cluster, rest, width
@@ -20,7 +29,7 @@ func Cluster(s string) (cluster, rest string, width int) {
 func Width(s string) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] >= 0x7f {
-			return uniseg.StringWidth(s)
+			return uniseg.StringWidth(s) + tabCells*strings.Count(s, "\t")
 		}
 	}
 	return len(s)
@@ -58,57 +67,89 @@ func Clip(s string, width int, ellipsis string) string {
 	return head + ellipsis
 }
 
+// Piece is one line on the screen of a longer text.
+type Piece struct {
+	Text string // tabs stay
+	// Goes tells that it goes on the line of the piece before; Gap stood between the two.
+	Goes bool
+	Gap  string
+}
+
 // Wrap breaks clean text into lines of at most width cells: at line ends, then at
 // spaces, else between characters. There is always one line; a character that is
-// wider than the width stands alone.
-func Wrap(text string, width int) []string {
+// wider than the width stands alone. Tabs become spaces.
+func Wrap(text string, width int) []string { return texts(WrapPieces(Spaced(text), width)) }
+
+// WrapPieces is Wrap, with what it takes to join the lines again.
+func WrapPieces(text string, width int) []Piece {
 	width = max(width, 1)
-	var out []string
+	var out []Piece
 	for line := range strings.SplitSeq(text, "\n") {
-		out = wrapLine(out, strings.ReplaceAll(line, "\t", "    "), width)
+		out = wrapLine(out, line, width)
 	}
 	return out
 }
 
-func wrapLine(out []string, line string, width int) []string {
+func texts(pieces []Piece) []string {
+	out := make([]string, len(pieces))
+	for i, p := range pieces {
+		out[i] = p.Text
+	}
+	return out
+}
+
+const blanks = " \t"
+
+func wrapLine(out []Piece, line string, width int) []Piece {
+	next := Piece{}
+	// end puts a piece down; what is between it and the rest is the gap of the next one.
+	end := func(text, gap string) {
+		next.Text = text
+		out = append(out, next)
+		next = Piece{Goes: true, Gap: gap}
+	}
 	for {
 		head, rest := Cut(line, width)
 		if rest == "" {
-			return append(out, line)
+			end(line, "")
+			return out
 		}
 		if head == "" {
 			head, rest, _ = Cluster(line)
 		}
-		if rest != "" && rest[0] == ' ' {
-			out, line = append(out, strings.TrimRight(head, " ")), strings.TrimLeft(rest, " ")
-			if line == "" {
-				return out
-			}
-			continue
+		gap := ""
+		if rest != "" && strings.IndexByte(blanks, rest[0]) >= 0 {
+			text := strings.TrimRight(head, blanks)
+			rest = strings.TrimLeft(rest, blanks)
+			gap = line[len(text) : len(line)-len(rest)]
+			head = text
+		} else if i := strings.LastIndexAny(head, blanks); i > 0 && strings.TrimLeft(head[:i], blanks) != "" {
+			rest = line[i+1:]
+			head = strings.TrimRight(head[:i], blanks)
+			gap = line[len(head) : i+1]
 		}
-		if i := strings.LastIndexByte(head, ' '); i > 0 && strings.TrimLeft(head[:i], " ") != "" {
-			head, rest = strings.TrimRight(head[:i], " "), line[i+1:]
-		}
-		out, line = append(out, head), rest
-		if line == "" {
+		end(head, gap)
+		if line = rest; line == "" {
 			return out
 		}
 	}
 }
 
 // Chop breaks clean text into lines of at most width cells between characters only,
-// and keeps every space: for output and code.
-func Chop(text string, width int) []string {
+// and keeps every space: for output and code. Tabs become spaces.
+func Chop(text string, width int) []string { return texts(ChopPieces(Spaced(text), width)) }
+
+// ChopPieces is Chop, with what it takes to join the lines again.
+func ChopPieces(text string, width int) []Piece {
 	width = max(width, 1)
-	var out []string
+	var out []Piece
 	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.ReplaceAll(line, "\t", "    ")
-		for {
+		for goes := false; ; goes = true {
 			head, rest := Cut(line, width)
 			if head == "" && rest != "" {
 				head, rest, _ = Cluster(line)
 			}
-			out = append(out, head)
+			out = append(out, Piece{Text: head, Goes: goes})
 			if rest == "" {
 				break
 			}

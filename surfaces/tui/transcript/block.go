@@ -13,6 +13,11 @@ import (
 type Row struct {
 	Spans []surfaces.Span
 	Cells []kit.Cell
+	// Goes tells that the row goes on the line of the row before, where it was broken to
+	// fit; Gap stood between the two.
+	Goes bool
+	Gap  string
+	Lead int // cells behind the margin that are no text
 }
 
 // Text of the row without styles.
@@ -48,7 +53,7 @@ type Look struct {
 }
 
 func (l Look) markdown(indent int) markdown.Options {
-	return markdown.Options{Width: max(l.Width-indent, 1), Measure: kit.Width, ASCII: l.Signs.ASCII}
+	return markdown.Options{Width: max(l.Width-indent, 1), Measure: kit.Width, ASCII: l.Signs.ASCII, Tabs: true}
 }
 
 // block is one entry of the conversation.
@@ -61,28 +66,67 @@ type spaced interface{ gapAfter(before block) bool }
 
 func row(spans ...surfaces.Span) Row { return Row{Spans: spans} }
 
+func pieceRow(p kit.Piece, spans ...surfaces.Span) Row {
+	return Row{Spans: spans, Goes: p.Goes, Gap: p.Gap}
+}
+
 func span(text string, style surfaces.Style) surfaces.Span {
 	return surfaces.Span{Text: text, Style: style}
 }
 
-// said is what the person wrote.
+// said is a piece of what the person wrote.
 type said struct {
 	text  string // clean
 	goes  bool   // on from the block before
 	shell bool   // a command of the person's
+	whole *whole // what it is a piece of
+}
+
+// whole is what the person wrote at once. A long one is folded like output.
+type whole struct {
+	lines     int
+	open, set bool // set by a click; else it opens with all output
+}
+
+func (w *whole) folded(l Look) bool {
+	if w.set {
+		return !w.open
+	}
+	return !l.Open
 }
 
 func (b *said) gapAfter(block) bool { return !b.goes }
 
 func (b *said) rows(l Look) []Row {
+	if !b.whole.folded(l) {
+		return b.all(l, b.text)
+	}
+	if b.goes {
+		return nil
+	}
+	head, _ := firstLines(b.text, folded+1)
+	out := b.all(l, head)
+	if len(out) <= folded+1 && b.whole.lines <= folded+1 {
+		return out
+	}
+	shown := 0 // lines that begin in sight
+	for _, r := range out[:min(folded, len(out))] {
+		if !r.Goes {
+			shown++
+		}
+	}
+	return append(out[:min(folded, len(out))], rest(l, max(b.whole.lines-shown, 1)))
+}
+
+func (b *said) all(l Look, text string) []Row {
 	bar := " " + l.Signs.Bar + " "
 	style := surfaces.Accent
 	if b.shell {
 		bar, style = " "+l.Signs.Shell+" ", surfaces.Bad
 	}
 	var out []Row
-	for _, line := range kit.Wrap(b.text, l.Width-kit.Width(bar)) {
-		out = append(out, row(span(bar, style), span(line, 0)))
+	for _, p := range kit.WrapPieces(text, l.Width-kit.Width(bar)) {
+		out = append(out, pieceRow(p, span(bar, style), span(p.Text, 0)))
 	}
 	return out
 }
@@ -104,11 +148,11 @@ func (b *noted) rows(l Look) []Row {
 		sign, style = "!", surfaces.Warn
 	}
 	var out []Row
-	for i, line := range kit.Wrap(b.text, l.Width-3) {
+	for i, p := range kit.WrapPieces(b.text, l.Width-3) {
 		if i > 0 {
 			sign = strings.Repeat(" ", kit.Width(sign))
 		}
-		out = append(out, row(span(" "+sign+" ", style), span(line, style)))
+		out = append(out, pieceRow(p, span(" "+sign+" ", style), span(p.Text, style)))
 	}
 	return out
 }
@@ -171,6 +215,7 @@ func (b *prose) rows(l Look) []Row {
 		if len(line.Spans) > 0 {
 			out[i].Spans = append([]surfaces.Span{{Text: " "}}, line.Spans...)
 		}
+		out[i].Goes, out[i].Gap, out[i].Lead = line.Goes, line.Gap, line.Lead
 	}
 	return out
 }
@@ -191,8 +236,8 @@ func (b *prose) thoughts(l Look) []Row {
 		return []Row{row(span(head, surfaces.Dim), span(kit.CleanLine(first), surfaces.Dim|surfaces.Italic))}
 	}
 	var out []Row
-	for _, line := range kit.Wrap(text, l.Width-4) {
-		out = append(out, row(span(" "+l.Signs.Down+" ", surfaces.Dim), span(line, surfaces.Dim|surfaces.Italic)))
+	for _, p := range kit.WrapPieces(text, l.Width-4) {
+		out = append(out, pieceRow(p, span(" "+l.Signs.Down+" ", surfaces.Dim), span(p.Text, surfaces.Dim|surfaces.Italic)))
 	}
 	return out
 }
@@ -297,8 +342,8 @@ func plural(n int, what string) string {
 func TextRows(lines []string, l Look) []Row {
 	var out []Row
 	for _, line := range lines {
-		for _, piece := range kit.Wrap(kit.Clean(line), l.Width-2) {
-			out = append(out, row(span(" ", 0), span(piece, 0)))
+		for _, p := range kit.WrapPieces(kit.Clean(line), l.Width-2) {
+			out = append(out, pieceRow(p, span(" ", 0), span(p.Text, 0)))
 		}
 	}
 	return out

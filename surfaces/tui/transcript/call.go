@@ -127,12 +127,13 @@ func (c *Call) head(l Look) Row {
 		span(strings.Repeat(" ", pad), 0), span(note, noteStyle))
 }
 
-func (c *Call) rest(l Look, hidden int) Row {
+// rest says how much of a block is folded.
+func rest(l Look, hidden int) Row {
 	last := "└"
 	if l.Signs.ASCII {
 		last = "`"
 	}
-	return row(span(fmt.Sprintf("   %s %s", last, plural(hidden, "more line")), surfaces.Dim))
+	return row(span(kit.Clip(fmt.Sprintf("   %s %s", last, plural(hidden, "more line")), l.Width, l.Signs.Ellipsis), surfaces.Dim))
 }
 
 func (c *Call) change(l Look, limit int) []Row {
@@ -159,7 +160,7 @@ func (c *Call) change(l Look, limit int) []Row {
 		out = append(out, DiffRow(d, l)...)
 	}
 	if hidden > 0 {
-		out = append(out, c.rest(l, hidden))
+		out = append(out, rest(l, hidden))
 	}
 	return out
 }
@@ -176,11 +177,11 @@ func DiffRow(d surfaces.DiffLine, l Look) []Row {
 	case n > 0:
 		text = fmt.Sprintf("%3d %c %s", n, d.Sign, d.Text)
 	case d.Sign == '@' || d.Sign == '=':
-		text = kit.Clip(strings.ReplaceAll(text, "\t", "    "), l.Width-kit.Width(head), l.Signs.Ellipsis)
+		text = kit.Clip(text, l.Width-kit.Width(head), l.Signs.Ellipsis)
 	}
 	var out []Row
-	for _, line := range kit.Chop(text, l.Width-kit.Width(head)) {
-		out = append(out, row(span(head, surfaces.Dim), span(line, style)))
+	for _, p := range kit.ChopPieces(text, l.Width-kit.Width(head)) {
+		out = append(out, pieceRow(p, span(head, surfaces.Dim), span(p.Text, style)))
 	}
 	return out
 }
@@ -206,17 +207,17 @@ func (c *Call) text(l Look, limit int) []Row {
 		source = printed(source)
 	}
 	style := surfaces.Dim
-	lines := kit.Chop(strings.TrimRight(source, "\n"), width)
+	lines := kit.ChopPieces(strings.TrimRight(source, "\n"), width)
 	if len(lines) > limit {
 		lines = lines[:limit]
 		cut = max(cut, 1)
 	}
 	var out []Row
-	for _, line := range lines {
-		out = append(out, row(span(head, surfaces.Dim), span(line, style)))
+	for _, p := range lines {
+		out = append(out, pieceRow(p, span(head, surfaces.Dim), span(p.Text, style)))
 	}
 	if cut > 0 && c.state != Running {
-		out = append(out, c.rest(l, cut))
+		out = append(out, rest(l, cut))
 	}
 	return out
 }

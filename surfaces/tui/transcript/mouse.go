@@ -98,23 +98,31 @@ func (t *Transcript) click(at spot) {
 	if at.entry >= len(t.entries) {
 		return
 	}
-	e := t.entries[at.entry]
-	if c, ok := e.block.(*Call); ok {
-		c.toggle(t.look)
-		fresh := t.fresh
-		t.touch(e)
-		t.fresh = fresh
+	fresh := t.fresh
+	switch b := t.entries[at.entry].block.(type) {
+	case *Call:
+		b.toggle(t.look)
+		t.touch(t.entries[at.entry])
+	case *said:
+		b.whole.open, b.whole.set = b.whole.folded(t.look), true
+		for _, e := range t.entries {
+			if p, ok := e.block.(*said); ok && p.whole == b.whole {
+				t.touch(e)
+			}
+		}
 	}
+	t.fresh = fresh
 }
 
-// Selected returns the text that is marked, without bars and margins, lines joined by
-// line ends; "" for none.
+// Selected returns the text that is marked, without bars and margins; "" for none. Lines
+// are those of the text: what was broken to fit is whole again.
 func (t *Transcript) Selected() string {
 	from, to, ok := t.sel.ends()
 	if !ok {
 		return ""
 	}
 	var b strings.Builder
+	line := "" // the one that may go on
 	for i := from.entry; i <= to.entry && i < len(t.entries); i++ {
 		for j, r := range t.rows(i) {
 			at := place{i, j}
@@ -125,17 +133,23 @@ func (t *Transcript) Selected() string {
 			if at == to.place {
 				text, _ = kit.Cut(text, to.column+1)
 			}
-			skip := r.margin()
+			skip := r.margin() + r.Lead
 			if at == from.place {
 				skip = max(skip, from.column)
 			}
 			_, text = kit.Cut(text, skip)
-			if at != from.place {
-				b.WriteByte('\n')
+			switch {
+			case at == from.place:
+			case r.Goes:
+				line += r.Gap
+			default:
+				b.WriteString(strings.TrimRight(line, " ") + "\n")
+				line = ""
 			}
-			b.WriteString(strings.TrimRight(text, " "))
+			line += text
 		}
 	}
+	b.WriteString(strings.TrimRight(line, " "))
 	return b.String()
 }
 

@@ -147,7 +147,7 @@ func letters(r Row) int {
 			continue // the margin
 		}
 		for _, c := range s.Text {
-			if c != ' ' {
+			if c != ' ' && c != '\t' {
 				n++
 			}
 		}

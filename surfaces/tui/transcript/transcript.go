@@ -147,6 +147,7 @@ func (t *Transcript) Command(line string) { t.said(line, true) }
 
 func (t *Transcript) said(text string, shell bool) {
 	text = strings.TrimRight(kit.Clean(text), "\n")
+	all := &whole{lines: strings.Count(text, "\n") + 1}
 	for goes := false; ; goes = true {
 		piece := text
 		if len(piece) > hardPiece {
@@ -159,7 +160,7 @@ func (t *Transcript) said(text string, shell bool) {
 		if text != "" {
 			piece = strings.TrimSuffix(piece, "\n")
 		}
-		t.append(&said{text: piece, goes: goes, shell: shell})
+		t.append(&said{text: piece, goes: goes, shell: shell, whole: all})
 		if text == "" {
 			return
 		}
@@ -344,7 +345,7 @@ func (t *Transcript) Text(width int, line func(string) error) error {
 	t.look.Width = max(width, 1)
 	for _, e := range t.entries {
 		for _, r := range t.lay(e) {
-			if err := line(strings.TrimRight(r.Text(), " ")); err != nil {
+			if err := line(strings.TrimRight(kit.Spaced(r.Text()), " ")); err != nil {
 				return err
 			}
 		}
