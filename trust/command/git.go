@@ -24,9 +24,9 @@ func (c *command) gitOf() bool {
 	if c.name != "git" && c.name != "hub" {
 		return false
 	}
-	c.r.whole = false
 	g, ok := c.gitCall()
 	if !ok {
+		c.r.whole = false
 		c.set(spec.RiskChange, false, "nobody knows which part of git it runs")
 		c.r.unread("nobody can tell which subcommand of git runs")
 		return true
@@ -128,10 +128,12 @@ func (g *gitCall) judge() {
 		g.set(spec.RiskNetwork, false, "it reaches the network")
 	case g.plain && g.reads():
 		g.set(spec.RiskRead, false, "git "+g.sub+" reads")
+		g.r.whole = g.r.whole && g.quiet()
 		return
 	default:
 		g.set(spec.RiskChange, false, "git "+g.sub+" changes the repository")
 	}
+	g.r.whole = false
 	g.programs()
 	g.files()
 	g.floor()

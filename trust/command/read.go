@@ -24,9 +24,9 @@ const (
 	maxJudged = 6000
 )
 
-// Read reads a line for bash. It runs nothing and opens no file; it follows the
-// links of paths the line names, and lists the folders whose files a pattern of a
-// removal or a write may match.
+// Read reads a line for bash. It runs nothing and changes nothing; it follows the
+// links of paths the line names, lists the folders whose files a pattern may match,
+// and reads what a repository or a Go module says where git or go would.
 func Read(line string, at Setting) Reading {
 	if at.Dir == "" {
 		at.Dir = at.Workspace
@@ -36,6 +36,9 @@ func Read(line string, at Setting) Reading {
 	}
 	if at.List == nil {
 		at.List = list
+	}
+	if at.ReadFile == nil {
+		at.ReadFile = readFile
 	}
 	r := &reader{
 		at: at, out: Reading{Line: line, Risk: spec.RiskRead}, whole: true,

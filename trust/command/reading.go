@@ -20,6 +20,9 @@ type Setting struct {
 	Env []string
 	// List returns the names in a folder; nil asks the file system.
 	List func(abs string) ([]string, error)
+	// ReadFile returns what is in an ordinary file, with fs.ErrNotExist where there
+	// is nothing; nil asks the file system.
+	ReadFile func(abs string) ([]byte, error)
 }
 
 // Reading is what a line would do.

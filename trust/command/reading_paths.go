@@ -7,6 +7,9 @@ import (
 // reading notes the files a reading command is given.
 func (c *command) reading(g *given) {
 	r := c.r
+	if c.name == "go" && c.goQuiet() {
+		return
+	}
 	if g == nil || g.wide || !g.ok {
 		r.whole = false
 	}
