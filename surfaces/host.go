@@ -57,6 +57,9 @@ type Panel struct {
 	Placement Placement
 	// Version moves whenever anything else here does.
 	Version uint64
+	// Stored moves when something else than what the person does in the panel, a tick, a
+	// size or the keys changed the model: a command, a tool, a message that was sent.
+	Stored uint64
 	// Tree to draw; nil while the surface is closed, and always for a status.
 	Tree *Node
 	// Text of a status; "" for none.

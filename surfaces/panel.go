@@ -42,6 +42,7 @@ type panel struct {
 	tick    bool
 	asked   bool   // a view is wanted whatever the version
 	drawn   uint64 // version of the model that was seen by the last view
+	own     uint64 // versions of the model that the panel's own messages made
 	drawnAt time.Time
 	said    string // the fault that was reported last
 	full    bool   // the overflow was reported

@@ -89,12 +89,17 @@ func (p *panel) viewFirst() bool {
 
 // update hands one message to the plugin and does what it asks.
 func (p *panel) update(q posted) {
+	_, before := p.model.Load()
 	asks, err := p.callUpdate(q.m)
+	_, after := p.model.Load()
 	if q.m.Kind == ChangeMessage {
 		p.handled(q.m)
 	}
 	p.mu.Lock()
 	gone := p.gone
+	if after != before && q.m.Kind != UserMessage {
+		p.own++
+	}
 	p.shown.UpdateErr = ""
 	if err != nil {
 		p.shown.UpdateErr = view.Clean(fmt.Sprintf("surface %q: update: %v", p.id.Name, err))
@@ -209,6 +214,7 @@ func (p *panel) view() {
 		return
 	}
 	next := p.shown
+	next.Stored = version - p.own
 	next.Tree, next.Text, next.Err = tree, text, ""
 	if err != nil {
 		next.Err = view.Clean(fmt.Sprintf("surface %q: view: %v", p.id.Name, err))

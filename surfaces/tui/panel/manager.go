@@ -30,8 +30,9 @@ type Manager struct {
 	area    kit.Rect
 	placed  Placed
 	choices Choices
-	before  surfaces.ID // had the keys before a dialog took them; zero for the input
-	grabbed surfaces.ID // the mouse was pressed in it
+	stored  map[surfaces.ID]uint64 // of dismissed dialogs, when they were
+	before  surfaces.ID            // had the keys before a dialog took them; zero for the input
+	grabbed surfaces.ID            // the mouse was pressed in it
 
 	stale atomic.Bool
 	room  atomic.Pointer[kit.Rect] // for Size
@@ -47,7 +48,7 @@ const statusCells = 60
 
 // NewManager returns a manager without panels; the first Arrange brings them.
 func NewManager(o Options) *Manager {
-	m := &Manager{o: o, views: map[surfaces.ID]*View{}}
+	m := &Manager{o: o, views: map[surfaces.ID]*View{}, stored: map[surfaces.ID]uint64{}}
 	m.choices.Dismissed = map[surfaces.ID]bool{}
 	m.stale.Store(true)
 	return m
@@ -167,9 +168,11 @@ func (m *Manager) read() {
 		seen[p.ID] = true
 		m.order = append(m.order, p.ID)
 		v.SetPanel(p)
-		if p.Tree == nil {
+		again := m.choices.Dismissed[p.ID] && p.Stored != m.stored[p.ID] // it was asked for anew
+		if p.Tree == nil || again {
 			delete(m.choices.Dismissed, p.ID)
 		}
+		opens = opens || again && p.Tree != nil
 		if opens && p.Placement.Kind == surfaces.Overlay && !m.choices.NoOverlays {
 			m.Focus(p.ID)
 		}
@@ -251,7 +254,7 @@ func (m *Manager) release() {
 	if v := m.views[old]; v != nil {
 		v.SetActive(false)
 		if v.panel.Placement.Kind == surfaces.Overlay && v.panel.Tree != nil {
-			m.choices.Dismissed[old] = true
+			m.choices.Dismissed[old], m.stored[old] = true, v.panel.Stored
 		}
 	}
 	m.o.Source.Focus(old, false)
@@ -296,7 +299,8 @@ func (m *Manager) Cycle(step int) bool {
 
 // Key takes a key while a panel has the keys: F6 and Escape move them, what is left of
 // the Reserved ones is the program's, the rest goes to the panel. A dialog that is
-// left with Escape stays out of sight until it opens anew or F6 comes to it.
+// left with Escape stays out of sight until it opens anew, or something else than the
+// person there, such as a command, changes its model, or F6 comes to it.
 func (m *Manager) Key(ev *tcell.EventKey) bool {
 	id, ok := m.Focused()
 	if !ok {
