@@ -172,9 +172,13 @@ func taskSteer(d *desk) {
 	d.line("wait for it")
 	d.sees("● bash", "until test -e go.txt")
 	d.line("go left")
-	d.sees("1 queued")
+	// What was said of the line before stands on the screen, too.
+	queued := func(screen string) bool {
+		return strings.Contains(strings.ReplaceAll(screen, "1 queued line", ""), "1 queued")
+	}
+	d.waits("the line in the queue", queued)
 	d.keys("Up", "M-Enter")
-	d.gone("1 queued")
+	d.waits("an empty queue", func(screen string) bool { return !queued(screen) })
 	d.sees("▌ go left")
 	d.write(filepath.Join(d.shop, "go.txt"), "")
 	d.sees("I went left.")
