@@ -27,8 +27,8 @@ test: ## run every test
 # The bombs bound time and memory of child processes, and the race detector
 # changes both: they run in make test.
 race: ## the concurrent packages under the race detector
-	$(GO) test -race -skip '^TestBombs$$' $(RACE_PKGS)
-	$(GO) test -race -run $(RACE_RUNS) ./surfaces/cli
+	$(GO) test -race -timeout 20m -skip '^TestBombs$$' $(RACE_PKGS)
+	$(GO) test -race -timeout 20m -run $(RACE_RUNS) ./surfaces/cli
 
 lint: ## go vet, gofumpt and staticcheck
 	$(GO) vet ./...
