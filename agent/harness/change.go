@@ -76,7 +76,9 @@ func (s *syncing) judge(before map[compose.ID]compose.State) {
 		}
 		is := func(name string) bool { return name == row.Name }
 		c.loaded, c.reloaded = slices.DeleteFunc(c.loaded, is), slices.DeleteFunc(c.reloaded, is)
-		c.failing = append(c.failing, notRunning(row))
+		if told := slices.ContainsFunc(c.faults, func(text string) bool { return strings.Contains(text, row.Reason) }); !told {
+			c.failing = append(c.failing, notRunning(row))
+		}
 	}
 }
 

@@ -43,14 +43,14 @@ func settledDisk(p *place, e *harness.Engine) {
 // over, with words or without them, new or an edit, and is not loaded later.
 func TestLastMomentOfARun(t *testing.T) {
 	for _, c := range []struct{ name, line, note string }{
-		{"a new file", "cp ../planted.star ../home/plugins/new.star", "new: it changed while a run is alive"},
-		{"a new file without words", "cp ../plain.star ../home/plugins/new.star", "new: it changed while a run is alive"},
-		{"a folder that was there", "cp ../planted.star ../home/plugins/empty/main.star", "empty: it changed while a run is alive"},
+		{"a new file", "cp ../planted.star ../new && mv ../new ../home/plugins/new.star", "new: it changed while a run is alive"},
+		{"a new file without words", "cp ../plain.star ../new && mv ../new ../home/plugins/new.star", "new: it changed while a run is alive"},
+		{"a folder that was there", "cp ../planted.star ../new && mv ../new ../home/plugins/empty/main.star", "empty: it changed while a run is alive"},
 		{"an edit of the same length and time", "cp -p ../home/plugins/old.star ../ref && cp ../edit.star ../home/plugins/old.star && touch -r ../ref ../home/plugins/old.star", "old: it changed while a run is alive"},
 		{"a switch", "printf '[{\"id\": \"old\", \"disabled\": true}]' > ../home/plugins.json", "old: it changed while a run is alive"},
 		{"a url", "printf '[{\"id\": \"far\", \"url\": \"../planted.star\"}]' > ../home/plugins.json", "far: it changed while a run is alive"},
 		{"settings", "printf '{\"k\": 1}' > ../home/plugins/old.json", "old: it changed while a run is alive"},
-		{"a process that outlives the run", "sleep 0.7; cp ../plain.star ../home/plugins/new.star", ""},
+		{"a process that outlives the run", "sleep 0.7; cp ../plain.star ../new && mv ../new ../home/plugins/new.star", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)

@@ -136,6 +136,14 @@ def apply(ctx):
         surface(name, {"kind": "side", "side": "left"}, view, init = lambda: {"n": 0}, update = update)
 `)
 	e, _ := p.atTerminal(nobody)
+	p.eventually("the panels", func() bool { // a message to one that is not there yet is lost
+		for _, panel := range e.Panels().Panels() {
+			if panel.Tree == nil {
+				return false
+			}
+		}
+		return len(e.Panels().Panels()) == 2
+	})
 	post(e, "other", "n")
 	post(e, "s", "bad")
 	p.eventually("the fault", func() bool { return strings.Contains(notesOf(e, "pane"), `surface "s": view`) })
