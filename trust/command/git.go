@@ -233,6 +233,7 @@ func texts(list []value) []string {
 }
 
 func (g *gitCall) floor() {
+	g.carries()
 	args := g.operands()
 	g.brings(g.operands("-m", "-s", "-X", "-F", "-x", "--onto", "--strategy", "--strategy-option", "--exec", "--mainline", "--message"))
 	rest := args

@@ -83,11 +83,12 @@ type reader struct {
 	shadowed bool            // names of programs may mean others: PATH, hash, enable
 	tangled  bool            // something in the line may run twice, later, or beside the rest
 
-	counts counting
-	texts  int // texts for a shell, one in another
-	open   []openLoss
-	moves  []move
-	listed map[string][]string
+	counts  counting
+	texts   int // texts for a shell, one in another
+	open    []openLoss
+	moves   []move
+	carries []carry
+	listed  map[string][]string
 }
 
 // note is what the reader remembers of a part.
@@ -102,6 +103,7 @@ func (r *reader) finish() Reading {
 	r.closeCounting()
 	r.closeGlobs()
 	r.lossOfMoved()
+	r.lossOfCarried()
 	r.openTrees()
 	out := r.out
 	for _, p := range out.Parts {
