@@ -48,6 +48,16 @@ func (c *call) refuse(text string) {
 	c.result = &spec.ToolResult{Content: text, IsError: true}
 }
 
+// alone tells that the call runs beside no other: what an earlier one leaves has to
+// stand when it is permitted.
+func (c *call) alone() (yes bool) {
+	if c.tool.Sequential || c.tool.Alone == nil {
+		return c.tool.Sequential
+	}
+	defer func() { yes = yes || recover() != nil }()
+	return c.tool.Alone(c.arguments)
+}
+
 // runCalls checks the calls in the order asked, runs them, and commits their
 // results in that order too, whichever is first to finish. Whether a call is
 // permitted is asked as late as can be: an earlier call of a sequence may have
@@ -61,7 +71,7 @@ func (t *turnState) runCalls(blocks []chat.Block) {
 		t.check(c)
 		if c.result == nil {
 			runnable++
-			parallel = parallel && !c.tool.Sequential
+			parallel = parallel && !c.alone()
 		}
 	}
 	if parallel && runnable > 1 {

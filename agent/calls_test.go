@@ -278,6 +278,7 @@ func TestSequentialBatch(t *testing.T) {
 	}{
 		{[]string{"free", "single", "free"}, 1},
 		{[]string{"free", "refused", "free"}, 2},
+		{[]string{"free", "lonely", "free"}, 1},
 	} {
 		var step spec.Step
 		for _, name := range c.tools {
@@ -305,6 +306,7 @@ func TestSequentialBatch(t *testing.T) {
 		}
 		l.tool(spec.Tool{Name: "free", Execute: execute})
 		l.tool(spec.Tool{Name: "single", Execute: execute, Sequential: true})
+		l.tool(spec.Tool{Name: "lonely", Execute: execute, Alone: func(json.RawMessage) bool { return true }})
 		l.tool(spec.Tool{Name: "refused", Execute: execute, Sequential: true})
 		listen(l, "house", event.ToolCall, func(_ context.Context, e *event.ToolCallEvent) (*event.ToolCallAnswer, error) {
 			if e.Name == "refused" {

@@ -166,6 +166,9 @@ func (e effective) tool() spec.Tool {
 	}
 	t.ReadOnly = t.ReadOnly && b.ReadOnly
 	t.Sequential = t.Sequential || b.Sequential
+	if t.Alone == nil {
+		t.Alone = b.Alone
+	}
 	if t.Paths == nil && b.Paths != nil {
 		t.Paths = func(arguments json.RawMessage) ([]string, bool) {
 			paths, _ := b.Paths(arguments)

@@ -120,10 +120,11 @@ func TestReplacementIsNotLessGuarded(t *testing.T) {
 		s := newShelf()
 		b := builtin("write")
 		b.Paths = paths
+		b.Alone = func(json.RawMessage) bool { return true }
 		s.put(bus.ClassHost, "host", b)
 		s.put(bus.ClassHome, "p", spec.Tool{Name: "write", Replaces: true, Risk: c.risk, ReadOnly: c.readOnly})
 		got, _, _ := s.reg.Lookup("write")
-		if got.Risk != c.want || got.ReadOnly || !got.Sequential {
+		if got.Risk != c.want || got.ReadOnly || !got.Sequential || got.Alone == nil || !got.Alone(nil) {
 			t.Errorf("risk %q, read-only %v: got %q, %v, sequential %v", c.risk, c.readOnly, got.Risk, got.ReadOnly, got.Sequential)
 		}
 		if p, all := got.Paths(nil); !slices.Equal(p, []string{"a"}) || all {

@@ -34,8 +34,11 @@ type Tool struct {
 	ReadOnly   bool
 	Risk       Risk
 	Sequential bool // never beside another call
-	Replaces   bool // takes the name of a built-in
-	Builtin    bool
+	// Alone tells of one call that it is never beside another, although those of the
+	// tool may be; nil means that Sequential says all.
+	Alone    func(arguments json.RawMessage) bool
+	Replaces bool // takes the name of a built-in
+	Builtin  bool
 }
 
 // ToolCall is one call, on its final arguments.

@@ -105,6 +105,7 @@ func (b *Bash) Tool() spec.Tool {
 		Parameters: parameters,
 		Execute:    b.execute,
 		Paths:      b.paths,
+		Alone:      b.alone,
 		Risk:       spec.RiskChange,
 		Builtin:    true,
 	}
@@ -132,6 +133,13 @@ func (b *Bash) paths(arguments json.RawMessage) ([]string, bool) {
 		return nil, false
 	}
 	return r.Paths, r.PathsKnown
+}
+
+// alone tells that a call may discard work or do what nobody can read: the snapshot
+// before it has to see what the calls before it left.
+func (b *Bash) alone(arguments json.RawMessage) bool {
+	r, err := b.Read(arguments)
+	return err == nil && (r.Unread != "" || slices.ContainsFunc(r.Floor, func(f command.Finding) bool { return f.Loss != nil }))
 }
 
 type request struct {
