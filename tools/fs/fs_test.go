@@ -289,6 +289,72 @@ func TestWriteNoticesForeignChanges(t *testing.T) {
 	}
 }
 
+// What nobody read in this session is replaced on the second call alone: text, bytes
+// and what another session knew; an empty file holds nothing to lose.
+func TestWriteOverWhatNobodyRead(t *testing.T) {
+	d := newDesk(t)
+	for _, c := range []struct{ name, content, want string }{
+		{"a.txt", "precious\nwork\n", "1\tprecious\n2\twork\n"},
+		{"a.bin", "\x89PNG\r\n\x1a\n\x00\x01", "PNG image"},
+		{"long.txt", strings.Repeat("line\n", 5000), "[lines 1-40 of 5000 shown"},
+	} {
+		d.put(c.name, []byte(c.content))
+		_, err := d.call("write", args{"path": c.name, "content": "new\n"})
+		if err == nil || !strings.Contains(err.Error(), "was not read in this session: nothing was written") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if got := d.get(c.name); got != c.content {
+			t.Fatalf("%s holds %q", c.name, got)
+		}
+		if _, err := d.call("write", args{"path": c.name, "content": "new\n"}); err != nil || d.get(c.name) != "new\n" {
+			t.Errorf("%s after having been told: %v, %q", c.name, err, d.get(c.name))
+		}
+	}
+	d.put("empty.txt", nil)
+	if _, err := d.call("write", args{"path": "empty.txt", "content": "new\n"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A file that is there keeps its byte order mark and its line ends, whatever is
+// between the chunks it is read in.
+func TestWriteKeepsTheManner(t *testing.T) {
+	d := newDesk(t)
+	const mark = "\uFEFF"
+	long := strings.Repeat("x", 32<<10-1) + "\r\n"
+	for i, c := range []struct{ old, new, want string }{
+		{"a\r\nb\r\n", "c\nd\n", "c\r\nd\r\n"},
+		{"a\r\nb", "c\nd", "c\r\nd"},
+		{long + long, "c\n", "c\r\n"},
+		{strings.Repeat("line\r\n", maxed), "c\n", "c\r\n"},
+		{"a\r\nb\n", "c\nd\n", "c\nd\n"},
+		{"a\nb\n", "c\r\nd\n", "c\r\nd\n"},
+		{"a\r\nb\r\n", "c\r\nd\n", "c\r\nd\n"},
+		{"a", "c\n", "c\n"},
+		{mark + "a\n", "c\n", mark + "c\n"},
+		{mark + "a\r\n", "c\n", mark + "c\r\n"},
+		{mark + "a\n", mark + "c\n", mark + "c\n"},
+		{mark + "a\n", "", ""},
+		{"a\x00\r\n", "c\n", "c\n"},
+	} {
+		name := fmt.Sprintf("f%d.txt", i)
+		d.put(name, []byte(c.old))
+		if _, err := d.call("write", args{"path": name, "content": c.new}); err == nil {
+			t.Errorf("%s was replaced unread", name)
+		}
+		r, err := d.call("write", args{"path": name, "content": c.new})
+		if err != nil || d.get(name) != c.want {
+			t.Errorf("%.20q, write %q: %q, %v", c.old, c.new, d.get(name), err)
+		}
+		if told := strings.Contains(r.Content, "[the file keeps its"); told != (c.want != c.new) {
+			t.Errorf("%.20q, write %q: %s", c.old, c.new, r.Content)
+		}
+	}
+}
+
+// maxed is how many lines a file has that is too large for a diff.
+const maxed = 1 << 20
+
 // Guards see where a call leads, not what it says.
 func TestPaths(t *testing.T) {
 	d := newDesk(t)

@@ -39,7 +39,8 @@ func (f *Files) previewWrite(ctx context.Context, arguments json.RawMessage) str
 	if err != nil {
 		return fmt.Sprintf("replaces all %d bytes of %s by %d bytes", info.Size(), at.name, len(a.Content))
 	}
-	return f.shown(at, diffWhole(at.name, false, string(old), a.Content), len(a.Content))
+	content := mannerOfText(string(old)).of(a.Content)
+	return f.shown(at, diffWhole(at.name, false, string(old), content), len(content))
 }
 
 // previewEdit is the diff that a call of edit would make.

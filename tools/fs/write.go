@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -30,7 +31,8 @@ func (f *Files) Write() spec.Tool {
 	return spec.Tool{
 		Name: "write",
 		Description: "Create a file of the workspace, or replace its whole content. Directories are made as needed. " +
-			"The content is written as it is, without the line numbers that read shows.",
+			"The content is written as it is, without the line numbers that read shows; a file that is there keeps its line ends. " +
+			"Read a file before you replace it.",
 		Parameters: writeParameters,
 		Execute:    f.write,
 		Preview:    f.previewWrite,
@@ -75,23 +77,25 @@ func (f *Files) write(ctx context.Context, call spec.ToolCall) (spec.ToolResult,
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
+	content := old.manner.of(a.Content)
 	verb, change := "created", Change{Path: at.name, Kind: Created}
 	if old.exists {
 		verb, change.Kind, change.Before = "replaced", Modified, old.digest.String()
 	}
-	after, err := f.save(ctx, at, a.Path, []byte(a.Content), change)
+	after, err := f.save(ctx, at, a.Path, []byte(content), change)
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
-	lines := countLines(a.Content)
+	lines := countLines(content)
 	d := difference{cut: true, added: lines, removed: old.lines}
 	if !old.partial {
-		d = diffWhole(at.name, !old.exists, old.content, a.Content)
+		d = diffWhole(at.name, !old.exists, old.content, content)
 	}
 	return spec.ToolResult{
-		Content: fmt.Sprintf("%s %s (%s, %s)", verb, at.name, plural(len(a.Content), "byte"), plural(lines, "line")) + beforeNote("\n", linkNote(old.info)),
+		Content: fmt.Sprintf("%s %s (%s, %s)", verb, at.name, plural(len(content), "byte"), plural(lines, "line")) +
+			beforeNote("\n", old.manner.note(a.Content, content)) + beforeNote("\n", linkNote(old.info)),
 		Details: tools.Details(d.fields(map[string]any{
-			"path": at.name, "created": !old.exists, "bytes": len(a.Content), "lines": lines,
+			"path": at.name, "created": !old.exists, "bytes": len(content), "lines": lines,
 			"before": change.Before, "after": after.String(),
 		})),
 	}, nil
@@ -120,13 +124,14 @@ type previous struct {
 	info    iofs.FileInfo
 	digest  digest
 	lines   int
+	manner  manner
 	content string
 	partial bool // content was too large to keep
 }
 
-// previous reads what is there, and refuses when it was read before and somebody
-// else has changed it since. It compares content: time and size can stay the
-// same.
+// previous reads what is there, and refuses when nobody read it in this session, or
+// somebody else has changed it since. It compares content: time and size can stay
+// the same.
 func (f *Files) previous(ctx context.Context, at place, path string) (previous, error) {
 	file, err := at.jail.Open(at.rel)
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -148,8 +153,12 @@ func (f *Files) previous(ctx context.Context, at place, path string) (previous, 
 	}
 	old.digest = digest(hash.Sum(nil))
 	old.content, old.partial, old.lines = string(keep.b), keep.over, keep.lines()
-	if had, known := f.recall(at); known && had != old.digest {
+	old.manner = mannerOf(keep.head, keep.breaks, keep.crlf)
+	switch had, known := f.recall(at); {
+	case known && had != old.digest:
 		return old, f.changedSince(ctx, at, path, old.digest)
+	case !known && keep.size > 0:
+		return old, f.neverRead(ctx, at, path, old.digest)
 	}
 	return old, nil
 }
@@ -159,16 +168,26 @@ type keeper struct {
 	limit  int
 	b      []byte
 	over   bool
+	head   []byte // the first of all bytes
+	size   int64
 	breaks int
+	crlf   int  // of the breaks
 	open   bool // the last line has no break
+	cr     bool // the last byte is a carriage return
 }
 
 func (k *keeper) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	k.breaks += strings.Count(string(p), "\n")
-	k.open = p[len(p)-1] != '\n'
+	k.head = append(k.head, p[:min(len(p), sniffed-len(k.head))]...)
+	k.size += int64(len(p))
+	k.breaks += bytes.Count(p, []byte("\n"))
+	k.crlf += bytes.Count(p, []byte("\r\n"))
+	if k.cr && p[0] == '\n' {
+		k.crlf++
+	}
+	k.open, k.cr = p[len(p)-1] != '\n', p[len(p)-1] == '\r'
 	if k.over = k.over || len(k.b)+len(p) > k.limit; k.over {
 		k.b = nil
 	} else {
@@ -194,6 +213,22 @@ func (f *Files) changedSince(ctx context.Context, at place, path string, now dig
 	}
 	return fmt.Errorf("%s was changed by somebody else since it was last read: nothing was written; "+
 		"take the change into account and call again; %s", path, fresh)
+}
+
+// neverRead refuses to replace a file that nobody read in this session, and shows how
+// it begins. It is said once: the next call knows.
+func (f *Files) neverRead(ctx context.Context, at place, path string, now digest) error {
+	const first = 40 // lines
+	head := "it is no text"
+	v, err := f.view(ctx, at, path, 1, first)
+	if err == nil {
+		head = "it begins:\n" + v.String()
+	} else if ctx.Err() == nil {
+		head = err.Error()
+	}
+	f.remember(at, now)
+	return fmt.Errorf("%s is there and was not read in this session: nothing was written; "+
+		"read it and use edit to keep what is in it, or call write again to replace all of it; %s", path, head)
 }
 
 // linkNote tells that a file had other names, which keep the old content.
