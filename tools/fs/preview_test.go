@@ -37,6 +37,11 @@ func TestPreviewIsTheDiff(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
+		if there {
+			if _, err := d.call("read", args{"path": "f"}); err != nil {
+				rt.Fatal(err)
+			}
+		}
 		name, a := "write", args{"path": "f", "content": strings.Join(rapid.SliceOfN(line, 0, 12).Draw(rt, "new"), "")}
 		if there && rapid.Bool().Draw(rt, "edit") {
 			name, a = "edit", args{"path": "f", "edits": []args{{"old_text": line.Draw(rt, "from"), "new_text": line.Draw(rt, "to"), "all": true}}}
