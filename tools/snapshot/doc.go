@@ -16,7 +16,9 @@
 //   - Work is worth a question: files that differ from the index, files git does
 //     not know, staged content, stash entries, commits no other ref holds, and
 //     everything named outside a repository.
-//   - Held is kept without a question, as far as it is small: ignored files that
+//   - Held is kept without a question: staged bytes that stand neither on disk nor in
+//     a commit, when a command puts something else in their place; and, as far as it
+//     is small, ignored files that
 //     lie in no ignored folder, and files of temporary folders. Deletions, which have
 //     no bytes, are remembered too.
 //   - What stands where git puts files of a revision is looked up in its tree and held

@@ -32,6 +32,8 @@ type item struct {
 // request is what is wanted of one working tree.
 type request struct {
 	worktree, index, untracked, ignored bool
+	// staged: only the staged bytes that stand nowhere else.
+	staged bool
 	// direct: the paths are removed or overwritten themselves, not through git.
 	direct bool
 	// aside: nothing of it is worth a question.
@@ -116,6 +118,8 @@ func (p *plan) loss(ctx context.Context, l command.Loss) error {
 			r.worktree, asks = true, true
 		case command.Index:
 			r.index, asks = true, true
+		case command.Staged:
+			r.staged, asks = true, true
 		case command.Untracked:
 			r.untracked, asks = true, true
 		case command.Ignored:
@@ -191,7 +195,7 @@ func relative(dir, path string) string {
 // request adds to those of a working tree; equal ones with other names are joined.
 func (p *plan) request(top string, r request) {
 	for i, have := range p.requests[top] {
-		same := have.over == nil && r.over == nil && have.worktree == r.worktree && have.index == r.index && have.untracked == r.untracked &&
+		same := have.over == nil && r.over == nil && have.worktree == r.worktree && have.index == r.index && have.staged == r.staged && have.untracked == r.untracked &&
 			have.ignored == r.ignored && have.direct == r.direct && have.aside == r.aside
 		if same && (len(have.names) == 0) == (len(r.names) == 0) {
 			p.requests[top][i].names = append(have.names, r.names...)

@@ -140,6 +140,8 @@ func (p *plan) change(repo *repoPlan, c change, r request) error {
 	}
 	if r.index {
 		p.staged(repo, c, stake)
+	} else if r.staged && c.index != 'U' && c.work != '.' && !equals(path, c.entries[0].Object) {
+		p.staged(repo, c, Held)
 	}
 	if !r.worktree || c.work == '.' && !(r.index && c.index != '.') {
 		return nil

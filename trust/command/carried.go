@@ -134,3 +134,36 @@ func (c carry) reaches(l *Loss, lost []Lost) bool {
 	direct := slices.ContainsFunc(c.to, func(k Lost) bool { return slices.Contains(l.Kinds, k) })
 	return !direct || len(c.names) == 0 || l.meets(c.names)
 }
+
+// unstages reports what puts something else in the place of staged bytes, which may
+// stand nowhere else: not on disk, and in no commit.
+func (g *gitCall) unstages() {
+	if g.r.guessing {
+		return
+	}
+	var names []string
+	switch g.sub {
+	case "add", "stage":
+		if g.has("nN", "dry-run", "intent-to-add") {
+			return
+		}
+		names = g.pathNames(g.operands("--chmod", "--pathspec-from-file"))
+	case "reset":
+		if g.has("", "hard", "merge", "keep", "soft") {
+			return // more is lost, or nothing
+		}
+	case "commit":
+		if len(g.operands("-m", "-F", "-C", "-c", "-t", "--message", "--file", "--author", "--date", "--fixup", "--squash", "--trailer", "--cleanup")) == 0 &&
+			!g.has("aiop", "all", "include", "only", "patch", "interactive", "pathspec-from-file") && !g.hidden() {
+			return
+		}
+	case "stash":
+		if f := g.first(); f != "" && f != "push" && f != "save" {
+			return
+		}
+	case "read-tree", "update-index", "mv", "apply":
+	default:
+		return
+	}
+	g.r.find(Finding{Part: g.part, Why: "git " + g.sub + " may replace what is staged", Loss: &Loss{Dir: g.st.dir, Kinds: []Lost{Staged}, Names: names}})
+}

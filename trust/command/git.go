@@ -234,6 +234,7 @@ func texts(list []value) []string {
 
 func (g *gitCall) floor() {
 	g.carries()
+	g.unstages()
 	args := g.operands()
 	g.brings(g.operands("-m", "-s", "-X", "-F", "-x", "--onto", "--strategy", "--strategy-option", "--exec", "--mainline", "--message"))
 	rest := args

@@ -105,7 +105,7 @@ type Loss struct {
 
 // Quiet tells that the loss is worth a snapshot and never a question.
 func (l *Loss) Quiet() bool {
-	return len(l.Kinds) > 0 && !slices.ContainsFunc(l.Kinds, func(k Lost) bool { return k != IgnoredInTheWay })
+	return len(l.Kinds) > 0 && !slices.ContainsFunc(l.Kinds, func(k Lost) bool { return k != IgnoredInTheWay && k != Staged })
 }
 
 // Lost is a kind of work.
@@ -121,6 +121,7 @@ const (
 	Branch    Lost = "branch"    // commits only this branch holds
 	Tree      Lost = "tree"      // another working tree
 	File      Lost = "file"      // one file, overwritten in place
+	Staged    Lost = "staged"    // staged bytes that stand nowhere else
 	// InTheWay are files git does not know where it puts files of Trees, and what
 	// stands where it needs a folder.
 	InTheWay Lost = "in-the-way"
