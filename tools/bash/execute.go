@@ -33,8 +33,10 @@ type Details struct {
 	Truncated     bool   `json:"truncated"`
 	// Spill is the file that holds the output when it is truncated.
 	Spill string `json:"spill,omitempty"`
-	// Cwd is where the next command runs; absolute.
-	Cwd string `json:"cwd"`
+	// Cwd is where a command runs that follows this one alone; absolute. Of calls side
+	// by side only one that Moved takes the next ones along.
+	Cwd   string `json:"cwd"`
+	Moved bool   `json:"moved,omitempty"`
 	// Process is the id in the process list, Background the processes that live on.
 	Process    int   `json:"process"`
 	Background []int `json:"background,omitempty"`
@@ -60,13 +62,13 @@ func (b *Bash) execute(ctx context.Context, call spec.ToolCall) (spec.ToolResult
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
-	moved := b.keep(a.Command, dir, out)
+	cwd, moved := b.keep(a.Command, dir, out)
 	shown := show(out)
 	d := Details{
 		Status: out.Status, Signal: out.Signal, TimedOut: out.TimedOut, Stopped: out.Stopped || out.Cancelled,
 		NeedsTerminal: out.NeedsTerminal, ElapsedMS: out.Elapsed.Milliseconds(),
 		Bytes: out.Output.Bytes, Lines: out.Output.Lines, Binary: shown.binary, Truncated: out.Truncated, Spill: out.Spill,
-		Cwd: b.Cwd(), Process: out.ID,
+		Cwd: cwd, Moved: cwd != dir || reset != "", Process: out.ID,
 	}
 	for _, c := range out.Left {
 		d.Background = append(d.Background, c.PID)

@@ -84,23 +84,31 @@ func (b *Bash) end() {
 	b.running--
 }
 
-// Restore makes the folder that a transcript's last call ended in the kept one; the
-// workspace root when there was no call, or that folder is not inside any more.
+// Restore makes the folder that a transcript's last moving call ended in the kept one;
+// the workspace root when there was none, or that folder is not inside any more.
 func (b *Bash) Restore(transcript []chat.Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cwd = b.roots[0]
+	var last string // of a transcript that begins after the last move
+	defer func() {
+		// A folder that is gone is kept: the next command says so.
+		if filepath.IsAbs(last) && b.inside(filepath.Clean(last)) {
+			b.cwd = filepath.Clean(last)
+		}
+	}()
 	for _, m := range slices.Backward(transcript) {
 		for _, block := range slices.Backward(m.Blocks) {
 			var d Details
 			if block.Kind != chat.Result || block.Name != name || json.Unmarshal(block.Details, &d) != nil || d.Cwd == "" {
 				continue
 			}
-			// A folder that is gone is kept: the next command says so.
-			if filepath.IsAbs(d.Cwd) && b.inside(filepath.Clean(d.Cwd)) {
-				b.cwd = filepath.Clean(d.Cwd)
+			if last == "" || d.Moved {
+				last = d.Cwd
 			}
-			return
+			if d.Moved {
+				return
+			}
 		}
 	}
 }
@@ -125,9 +133,9 @@ func (b *Bash) stays(line, dir string) bool {
 	return dir == b.roots[0] && plain().MatchString(line) && !moves().MatchString(line)
 }
 
-// keep makes the folder a command ended in that of the next. The note is for the
-// model: where it is now, or why it is not.
-func (b *Bash) keep(line, from string, o shell.Outcome) string {
+// keep makes the folder a command ended in that of the next, and returns it. The note
+// is for the model: where it is now, or why it is not.
+func (b *Bash) keep(line, from string, o shell.Outcome) (cwd, note string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ended := o.TimedOut || o.Stopped || o.Cancelled || o.Signal != ""
@@ -135,16 +143,16 @@ func (b *Bash) keep(line, from string, o shell.Outcome) string {
 	case o.Dir == from:
 		// A command beside this one may have moved on; one that stayed does not
 		// take it back.
-		return ""
+		return from, ""
 	case o.Dir == "" && (ended || !changesFolder().MatchString(line)):
-		return ""
+		return from, ""
 	case o.Dir == "":
-		return fmt.Sprintf("the folder this ended in was not kept: it is gone, or the shell could not say because of exec or a trap on EXIT; the next command runs in %s", b.shown(b.cwd))
+		return from, fmt.Sprintf("the folder this ended in was not kept: it is gone, or the shell could not say because of exec or a trap on EXIT; the next command runs in %s", b.shown(b.cwd))
 	case !b.inside(o.Dir):
-		return fmt.Sprintf("the folder %s is outside the workspace and was not kept; the next command runs in %s", o.Dir, b.shown(b.cwd))
+		return from, fmt.Sprintf("the folder %s is outside the workspace and was not kept; the next command runs in %s", o.Dir, b.shown(b.cwd))
 	}
 	b.cwd = o.Dir
-	return fmt.Sprintf("the next command runs in %s", b.shown(b.cwd))
+	return b.cwd, fmt.Sprintf("the next command runs in %s", b.shown(b.cwd))
 }
 
 func (b *Bash) inside(dir string) bool {

@@ -130,12 +130,12 @@ func TestFolderBesideEachOther(t *testing.T) {
 	l.run("mkdir a; mkfifo moved")
 	var all sync.WaitGroup
 	all.Go(func() {
-		if r := l.run("cd a; echo >../moved"); r.Cwd != filepath.Join(l.dir, "a") {
+		if r := l.run("cd a; echo >../moved"); r.Cwd != filepath.Join(l.dir, "a") || !r.Moved {
 			t.Errorf("%+v", r)
 		}
 	})
 	all.Go(func() {
-		if r := l.run("read x <moved; sleep 0.3; pwd"); r.Content != l.dir+"\n" {
+		if r := l.run("read x <moved; sleep 0.3; pwd"); r.Content != l.dir+"\n" || r.Cwd != l.dir || r.Moved {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -151,7 +151,10 @@ func TestRestore(t *testing.T) {
 	message := func(name string, details string) chat.Message {
 		return chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{Kind: chat.Result, Name: name, Details: []byte(details)}}}
 	}
-	in := func(dir string) chat.Message { return message("bash", `{"status": 1, "cwd": "`+dir+`"}`) }
+	in := func(dir string) chat.Message {
+		return message("bash", `{"status": 1, "cwd": "`+dir+`", "moved": true}`)
+	}
+	stayed := func(dir string) chat.Message { return message("bash", `{"status": 1, "cwd": "`+dir+`"}`) }
 	a := filepath.Join(l.dir, "a")
 	said := chat.TextMessage(chat.User, "go on")
 	for _, c := range []struct {
@@ -162,6 +165,8 @@ func TestRestore(t *testing.T) {
 		{"nothing", nil, l.dir},
 		{"a call", []chat.Message{in(l.dir), in(a), said}, a},
 		{"back to the root", []chat.Message{in(a), in(l.dir)}, l.dir},
+		{"calls beside it that stayed", []chat.Message{stayed(l.dir), in(a), stayed(l.dir), stayed(l.dir)}, a},
+		{"nothing but calls that stayed", []chat.Message{stayed(l.dir), stayed(a)}, a},
 		{"a blocked call after it", []chat.Message{in(a), message("bash", "")}, a},
 		{"another tool after it", []chat.Message{in(a), message("other", `{"cwd": "/"}`)}, a},
 		{"of another workspace", []chat.Message{in(a), in("/elsewhere")}, l.dir},
@@ -204,7 +209,7 @@ func TestRunsWhereItWasJudged(t *testing.T) {
 	}
 	judge("mkdir -p a/b; cd a/b", "pwd")
 	l.run("mkdir -p a/b; cd a/b")
-	if r := l.run("pwd"); r.Content != l.dir+"\n" || r.Cwd != filepath.Join(l.dir, "a/b") {
+	if r := l.run("pwd"); r.Content != l.dir+"\n" || r.Cwd != l.dir || r.Moved {
 		t.Errorf("judged in the root: %q", r.Content)
 	}
 	if r := l.run("pwd"); r.Content != l.dir+"\n" {
