@@ -317,6 +317,9 @@ func TestNeedsTerminal(t *testing.T) {
 		{"set -e; stty -echo; read x; echo got $x", true},
 		{repo + "git commit -q -m x && echo fine", false},
 		{"echo no terminal here; exit 1", false},
+		{`printf '\033[?1049h\033[H~'; sleep 600`, true},
+		{`printf 'Vim: Warning: Input is not from a terminal\n'; sleep 600; true`, true},
+		{`printf 'Vim: Warning: Input is not from a terminal\n'; echo done`, false},
 	} {
 		t.Run(c.line, func(t *testing.T) {
 			t.Parallel()

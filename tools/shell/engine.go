@@ -109,7 +109,7 @@ type Row struct {
 	Origin  string
 	Command string
 	// Status is "running", "background", "exited(N)", "signalled",
-	// "timed out", "stopped" or "cancelled".
+	// "timed out", "stopped", "cancelled" or "needs a terminal".
 	Status  string
 	Running bool // Status is "running" or "background"
 	Elapsed time.Duration

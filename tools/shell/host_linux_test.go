@@ -38,9 +38,10 @@ func host() int {
 	lines := []string{
 		"sleep 600 & echo $!",
 		"(setsid sh -c 'echo $$ >pid; exec sleep 600' </dev/null >/dev/null 2>&1 &); while [ ! -s pid ]; do sleep 0.01; done; cat pid",
+		"(env -i setsid sh -c 'echo $$ >free; exec sleep 600' </dev/null >/dev/null 2>&1 &); while [ ! -s free ]; do sleep 0.01; done; cat free",
 		"echo $$; sh -c 'trap : TERM; echo $$; while :; do sleep 600; done'",
 	}
-	for _, line := range lines[:2] {
+	for _, line := range lines[:3] {
 		if _, err := e.Run(context.Background(), Command{Line: line, OnOutput: show}); err != nil {
 			fmt.Println(err)
 			return 1
@@ -49,7 +50,7 @@ func host() int {
 	if e.watchdog != nil {
 		fmt.Println(e.watchdog.cmd.Process.Pid)
 	}
-	go func() { _, _ = e.Run(context.Background(), Command{Line: lines[2], OnOutput: show}) }()
+	go func() { _, _ = e.Run(context.Background(), Command{Line: lines[3], OnOutput: show}) }()
 	<-term
 	if err := e.Close(context.Background()); err != nil {
 		fmt.Println(err)
@@ -76,7 +77,7 @@ func TestHostEnds(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			want := 4
+			want := 5
 			if c.mode == "watchdog" {
 				want++ // it goes too
 			}

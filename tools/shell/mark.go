@@ -12,6 +12,14 @@ import (
 // left the session, its parent and the pipes is still found: a daemon.
 const markName = "STARLING_PROCESS"
 
+// markFD is the file a command is given that has the mark for its name, where the
+// system has such files: what cleared its environment keeps it. It is empty and
+// cannot be written. Its number is none that shells use.
+const markFD = 19
+
+// markFileName is what its name begins with; the mark follows.
+const markFileName = "starling-process-"
+
 // newMark is the part of the marks that is the engine's alone.
 func newMark() string {
 	var b [8]byte
@@ -33,6 +41,7 @@ func (e *Engine) markOf(id int) string {
 // one is read once, however many commands look for theirs.
 type marks struct {
 	read func(pid int) []byte // the environment, NAME=VALUE and a NUL each; nil where nobody can tell
+	file func(pid int) string // the mark of its file, "" without
 
 	mu   sync.Mutex
 	seen map[instance]string
@@ -55,6 +64,9 @@ func (m *marks) of(e entry) string {
 		return mark
 	}
 	mark := ""
+	if m.file != nil {
+		mark = m.file(e.pid)
+	}
 	for variable := range bytes.SplitSeq(m.read(e.pid), []byte{0}) {
 		if value, ok := bytes.CutPrefix(variable, []byte(markName+"=")); ok {
 			mark = string(value)

@@ -27,8 +27,8 @@ type Outcome struct {
 	// Command.KeepDir alone, and "" when the shell did not say: it was killed,
 	// replaced by exec or given another EXIT trap, or the folder is gone.
 	Dir string
-	// NeedsTerminal says that the command failed because it wanted to talk to
-	// a terminal, by what it printed.
+	// NeedsTerminal says that the command failed, or was ended, because it wanted to
+	// talk to a terminal, by what it printed.
 	NeedsTerminal bool
 	Elapsed       time.Duration
 	// Spill is the file with the first SpillBytes bytes of Output, when Output
@@ -44,6 +44,7 @@ var wantsTerminal = []string{
 	"/dev/tty", "not a tty", "not a terminal", "not to a terminal", "not from a terminal",
 	"inappropriate ioctl for device", "terminal is required", "needs a terminal", "requires a terminal", "terminal is dumb",
 	"terminal prompts disabled", "could not read username", "could not read password",
+	"failed tty get", "term environment variable not set",
 	"control echo on the terminal", "no tty present", "cannot open tty", "error opening terminal",
 }
 

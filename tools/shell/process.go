@@ -24,6 +24,7 @@ const (
 	stopped
 	cancelled
 	timedOut
+	noTerminal
 )
 
 // process is one command from start to the moment nothing of it is left.
@@ -58,6 +59,8 @@ type process struct {
 	folder     string // where the shell reports its last folder; "" without
 	onOutput   func([]byte)
 	discarding bool // Run has returned
+	screen     screen
+	drawing    chan struct{} // closed when something first draws on a terminal that is none
 
 	mu         sync.Mutex
 	why        reason
@@ -70,7 +73,7 @@ func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 	p := &process{
 		engine: e, queued: c.Queue, id: id, origin: c.Origin, command: c.String(), started: e.opt.Now(),
 		exited: make(chan struct{}), drained: make(chan struct{}), asked: make(chan struct{}),
-		tried: make(chan struct{}), gone: make(chan struct{}), returned: make(chan struct{}),
+		drawing: make(chan struct{}), tried: make(chan struct{}), gone: make(chan struct{}), returned: make(chan struct{}),
 		onOutput: c.OnOutput, merged: c.Merge || mergesItself(c.Line), spill: e.newSpill(id),
 	}
 	for _, s := range []*capture{&p.stdout, &p.stderr, &p.both} {
@@ -87,6 +90,11 @@ func (e *Engine) start(id int, pl plan, c Command) (*process, error) {
 	// A session of its own takes the terminal away: /dev/tty cannot be opened.
 	cmd := &exec.Cmd{Path: pl.path, Args: pl.args, Dir: pl.dir, Env: pl.env, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
 	theirs, err := p.connect(cmd, c)
+	if f := markFile(e.markOf(id)); f != nil {
+		cmd.ExtraFiles = make([]*os.File, markFD-3+1)
+		cmd.ExtraFiles[markFD-3] = f
+		theirs = append(theirs, f)
+	}
 	if err == nil {
 		err = cmd.Start()
 	}
@@ -193,6 +201,9 @@ func (p *process) take(stream *capture, chunk []byte) {
 		return
 	}
 	stream.add(chunk)
+	if p.screen.see(chunk) {
+		close(p.drawing)
+	}
 	if !p.both.whole(len(chunk)) {
 		p.spill.add(&p.both, chunk)
 	}
@@ -243,7 +254,7 @@ func (p *process) record(background bool) {
 	o.Stdout, o.Stderr, o.Output = p.stdout.text(), p.stderr.text(), p.both.text()
 	o.Truncated = o.Output.Omitted() > 0
 	o.TimedOut, o.Stopped, o.Cancelled = why == timedOut, why == stopped, why == cancelled
-	o.NeedsTerminal = o.Status != 0 && needsTerminal(p.merged, o.Stderr, o.Output)
+	o.NeedsTerminal = why == noTerminal || o.Status != 0 && needsTerminal(p.merged, o.Stderr, o.Output)
 	o.Spill, o.SpillBytes, o.SpillErr = p.spill.close()
 	p.stdout, p.stderr, p.both, p.onOutput = capture{}, capture{}, capture{}, nil
 }
@@ -276,6 +287,8 @@ func (p *process) row(now time.Time) Row {
 		r.Status = "stopped"
 	case p.why == cancelled:
 		r.Status = "cancelled"
+	case p.why == noTerminal:
+		r.Status = "needs a terminal"
 	case signal != "":
 		r.Status = "signalled"
 	default:

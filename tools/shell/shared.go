@@ -46,5 +46,5 @@ type system struct {
 }
 
 func newSystem() *system {
-	return &system{table: shared[[]entry]{read: processTable}, writers: shared[map[uint64][]int]{read: pipeWriters}, marks: marks{read: environOf}}
+	return &system{table: shared[[]entry]{read: processTable}, writers: shared[map[uint64][]int]{read: pipeWriters}, marks: marks{read: environOf, file: markFileOf}}
 }

@@ -19,14 +19,28 @@ func (p *process) supervise(ctx context.Context, timeout time.Duration) {
 		limit = t.C
 	}
 	quiet := false
-	select {
-	case <-p.exited:
-		quiet = p.settle(ctx, limit)
-	case <-ctx.Done():
-		p.ask(cancelled)
-	case <-limit:
-		p.ask(timedOut)
-	case <-p.asked:
+	drawing := p.drawing
+	var given <-chan time.Time
+	for over := false; !over; {
+		over = true
+		select {
+		case <-p.exited:
+			quiet = p.settle(ctx, limit)
+		case <-ctx.Done():
+			p.ask(cancelled)
+		case <-limit:
+			p.ask(timedOut)
+		case <-p.asked:
+		case <-drawing:
+			drawing, over = nil, false
+			t := time.NewTimer(drawingTime)
+			defer t.Stop()
+			given = t.C
+		case <-given:
+			if given, over = nil, p.draws(); over {
+				p.ask(noTerminal)
+			}
+		}
 	}
 	switch {
 	case p.isAsked():
@@ -48,6 +62,16 @@ func (p *process) supervise(ctx context.Context, timeout time.Duration) {
 		_ = p.stdin.Close() // ends a writer whose reader could not be found
 	}
 	p.engine.leave(p)
+}
+
+// drawingTime is how long what draws on a terminal that is none may go on: some
+// programs only begin so and end by themselves.
+const drawingTime = 1500 * time.Millisecond
+
+func (p *process) draws() bool {
+	p.out.Lock()
+	defer p.out.Unlock()
+	return p.screen.on()
 }
 
 func (p *process) hasExited() bool {

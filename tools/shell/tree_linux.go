@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // processTable reads /proc. What ends while it reads is left out; without
@@ -178,6 +180,37 @@ func environOf(pid int) []byte {
 		return nil
 	}
 	return b
+}
+
+// markFile makes the file of a mark; nil where the kernel has none.
+func markFile(mark string) *os.File {
+	if mark == "" {
+		return nil
+	}
+	fd, err := unix.MemfdCreate(markFileName+mark, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil
+	}
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SEAL|unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE)
+	if err != nil { // a command could fill it
+		_ = unix.Close(fd)
+		return nil
+	}
+	return os.NewFile(uintptr(fd), markFileName)
+}
+
+// markFileOf reads the mark off the name of the file a process was given.
+func markFileOf(pid int) string {
+	name, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(markFD))
+	if err != nil {
+		return ""
+	}
+	mark, ok := strings.CutPrefix(name, "/memfd:"+markFileName)
+	if !ok {
+		return ""
+	}
+	mark, _, _ = strings.Cut(mark, " ")
+	return mark
 }
 
 // startOf is when a process started, as entry.start.

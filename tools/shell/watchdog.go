@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -17,10 +18,14 @@ type watchdog struct {
 
 // watch is the watchdog's script; $1 is the mark of the engine. It needs an
 // environment that can be read, as on Linux, and finds the processes as marks.go
-// does. Thrice, because a process may fork meanwhile.
-const watch = `read -r word && exit 0
+// does: by their variable or by their file. Thrice, because a process may fork
+// meanwhile.
+var watch = `read -r word && exit 0
 for signal in TERM KILL KILL KILL; do
-  pids=$(grep -lsz "^` + markName + `=$1\." /proc/[0-9]*/environ | cut -d / -f 3)
+  pids=$(
+    grep -lsz "^` + markName + `=$1\." /proc/[0-9]*/environ | cut -d / -f 3
+    ls -l /proc/[0-9]*/fd/` + fmt.Sprint(markFD) + ` 2>/dev/null | grep -F "` + markFileName + `$1." | sed 's|.* /proc/\([0-9]*\)/fd/.*|\1|'
+  )
   [ -n "$pids" ] || exit 0
   kill -s $signal $pids
   sleep 0.5
