@@ -37,7 +37,7 @@ func (e *Engine) watched(t spec.Tool, files *fs.Files) spec.Tool {
 		// What a cancelled command changed is changed all the same.
 		after, err := files.Snapshot(context.WithoutCancel(ctx))
 		if err == nil && after != nil {
-			for _, change := range before.Diff(after) {
+			for _, change := range files.Changes(context.WithoutCancel(ctx), before, after) {
 				e.fileChanged(change)
 			}
 		}

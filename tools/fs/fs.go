@@ -64,6 +64,7 @@ type Files struct {
 
 	mu   sync.Mutex
 	seen map[string]digest // by absolute path, links followed
+	held map[string]held   // by the name in a Tree
 }
 
 type digest [sha256.Size]byte
@@ -76,7 +77,7 @@ func New(jail *trust.Jail) *Files { return NewWith(jail, Options{}) }
 // NewWith returns the tools on the files of a jail, with options.
 func NewWith(jail *trust.Jail, opt Options) *Files {
 	opt.Folders, opt.Env = slices.Clone(opt.Folders), slices.Clone(opt.Env)
-	return &Files{jail: jail, opt: opt, rgFrom: rgFiles, seen: map[string]digest{}}
+	return &Files{jail: jail, opt: opt, rgFrom: rgFiles, seen: map[string]digest{}, held: map[string]held{}}
 }
 
 // All returns every tool of the package.

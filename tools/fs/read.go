@@ -110,7 +110,9 @@ func (f *Files) view(ctx context.Context, at place, path string, offset, limit i
 	if v.total > 0 && v.from > v.total {
 		return nil, fmt.Errorf("%s has %s: offset %d is past its end", path, plural(v.total, "line"), v.from)
 	}
-	f.remember(at, digest(hash.Sum(nil)))
+	d := digest(hash.Sum(nil))
+	f.remember(at, d)
+	f.hold(at, d, info)
 	return v, nil
 }
 

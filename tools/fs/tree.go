@@ -2,10 +2,14 @@ package fs
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"io"
+	iofs "io/fs"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -63,6 +67,99 @@ func (f *Files) snapshot(ctx context.Context, most int) (*Tree, error) {
 		}
 	}
 	return t, nil
+}
+
+// held is a content that is known of a file as long as the file has the stamp.
+type held struct {
+	stamp  stamp
+	digest digest
+}
+
+// hold remembers the content of a file that was read or written. What the file was at
+// the start of a reading it must be at the end.
+func (f *Files) hold(at place, d digest, before iofs.FileInfo) {
+	now, err := at.jail.Stat(at.rel)
+	if err != nil {
+		return
+	}
+	s, ok := stampOfInfo(now)
+	if was, also := stampOfInfo(before); !ok || before != nil && (!also || was != s) {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.held) >= MaxTree {
+		clear(f.held)
+	}
+	f.held[at.name] = held{s, d}
+}
+
+// Bounds of the contents that Changes reads: of one file, and of all of one call.
+const (
+	maxHashed    = 1 << 20
+	maxHashedAll = 16 << 20
+)
+
+// Changes is Diff with the digests that cost little: before, of a file that a tool of
+// this session read or wrote as it was then; after, of a regular file of at most
+// maxHashed bytes, until maxHashedAll bytes were read. Others are "".
+func (f *Files) Changes(ctx context.Context, before, after *Tree) []Change {
+	changes := before.Diff(after)
+	left := int64(maxHashedAll)
+	for i := range changes {
+		c := &changes[i]
+		f.mu.Lock()
+		h, known := f.held[c.Path]
+		f.mu.Unlock()
+		if was, there := before.files[c.Path]; known && there && was == h.stamp {
+			c.Before = h.digest.String()
+		}
+		now, there := after.files[c.Path]
+		if !there || now.mode&unix.S_IFMT != unix.S_IFREG || now.size > min(maxHashed, left) {
+			continue
+		}
+		left -= now.size
+		if d, ok := f.digestOf(ctx, c.Path, now); ok {
+			c.After = d.String()
+		}
+	}
+	return changes
+}
+
+// digestOf reads a file that still has its stamp.
+func (f *Files) digestOf(ctx context.Context, path string, want stamp) (digest, bool) {
+	at, err := f.locate(path)
+	if err != nil || at.jail == nil {
+		return digest{}, false
+	}
+	file, err := at.jail.Open(at.rel)
+	if err != nil {
+		return digest{}, false
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if s, ok := stampOfInfo(info); err != nil || !ok || s != want {
+		return digest{}, false
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.LimitReader(&cancelled{ctx, file}, maxHashed)); err != nil {
+		return digest{}, false
+	}
+	d := digest(hash.Sum(nil))
+	f.hold(at, d, info)
+	return d, true
+}
+
+func stampOfInfo(info iofs.FileInfo) (stamp, bool) {
+	if info == nil {
+		return stamp{}, false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return stamp{}, false
+	}
+	at := info.ModTime()
+	return stamp{size: info.Size(), sec: at.Unix(), nsec: int64(at.Nanosecond()), inode: st.Ino, mode: uint32(st.Mode)}, true
 }
 
 func stampOf(dir int, name string) (stamp, bool) {

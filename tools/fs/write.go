@@ -111,6 +111,7 @@ func (f *Files) save(ctx context.Context, at place, path string, content []byte,
 	}
 	after := digest(sha256.Sum256(content))
 	f.remember(at, after)
+	f.hold(at, after, nil)
 	change.After = after.String()
 	if f.opt.Changed != nil {
 		f.opt.Changed(change)
