@@ -142,6 +142,14 @@ type asked struct {
 	held    bool // what it may discard is in a snapshot
 }
 
+// risk is the class of the call: of a command that of its line.
+func (a *asked) risk() string {
+	if a.call.Command != nil {
+		return string(a.call.Command.Risk)
+	}
+	return string(a.Tool.Risk)
+}
+
 // permit is what the loop asks before a call runs.
 func (p *permissions) permit(ctx context.Context, c agent.PermitCall) agent.Permission {
 	a := p.read(c)
@@ -201,10 +209,7 @@ func (p *permissions) dirty(ctx context.Context, f command.Finding) bool {
 func (p *permissions) verdict(ctx context.Context, a *asked, floor bool) bus.Verdict {
 	e := &event.PermissionEvent{
 		Tool: a.Tool.Name, Arguments: a.Arguments, Paths: a.Paths, PathsKnown: a.PathsKnown, Cwd: a.call.Cwd,
-		Summary: a.summary, Risk: string(a.Tool.Risk), Origin: a.Origin, Floor: floor,
-	}
-	if a.call.Command != nil {
-		e.Risk = string(a.call.Command.Risk)
+		Summary: a.summary, Risk: a.risk(), Origin: a.Origin, Floor: floor,
 	}
 	p.port.Send(ctx, e)
 	return e.Verdict
@@ -257,7 +262,7 @@ func (p *permissions) ask(ctx context.Context, a *asked, d permit.Decision) agen
 	}
 	q := &event.QuestionEvent{
 		Kind: kindPermission, Tool: a.Tool.Name, Summary: a.summary, Detail: p.detail(ctx, a), Reasons: reasonsOf(d),
-		Origin: a.Origin, Floor: d.Floor, Always: d.Always, Arguments: a.Arguments,
+		Risk: a.risk(), Origin: a.Origin, Floor: d.Floor, Always: d.Always, Arguments: a.Arguments,
 		Options: []string{view.AnswerYes, view.AnswerNo, view.AnswerEdit},
 	}
 	if len(d.Always) > 0 {

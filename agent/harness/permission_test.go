@@ -34,7 +34,7 @@ func (h *person) component(b *bus.Bus) compose.Component {
 			compose.On(s, bus.PortOf(b, event.Question), bus.Listener[event.QuestionEvent, bus.None]{
 				Do: func(_ context.Context, e *event.QuestionEvent) (*bus.None, error) {
 					q := event.QuestionEvent{
-						ID: e.ID, Kind: e.Kind, Tool: e.Tool, Summary: e.Summary, Detail: e.Detail, Reasons: e.Reasons,
+						ID: e.ID, Kind: e.Kind, Tool: e.Tool, Summary: e.Summary, Detail: e.Detail, Reasons: e.Reasons, Risk: e.Risk,
 						Origin: e.Origin, Options: e.Options, Floor: e.Floor, Always: e.Always, Arguments: e.Arguments,
 					}
 					h.mu.Lock()
@@ -379,7 +379,7 @@ func TestProcessesAndFileChanges(t *testing.T) {
 uses = ["exec"]
 def apply(ctx):
     seen = []
-    on("code/file-change", lambda e: seen.append("%s %s %s" % (e.kind, e.path, len(e.after))))
+    on("code/file-change", lambda e: seen.append("%s %s %s %s" % (e.kind, e.path, len(e.before), len(e.after))))
     on("code/process-exit", lambda e: seen.append("exit %s %s: %s" % (e.origin, e.status, e.command)))
     command("seen", "Tells.", lambda args: sorted(seen))
     def stop(args):
@@ -411,7 +411,7 @@ say("done")
 	p.eventually("the events", func() bool {
 		got := lines("seen")
 		for _, want := range []string{
-			"created new.txt 64", "modified old.txt 64", "created made.txt", "deleted new.txt 0", "/beside/old.txt", "exit bash stopped: echo z > made.txt",
+			"created new.txt 0 64", "modified old.txt 64 64", "created made.txt 0 64", "deleted new.txt 64 0", "/beside/old.txt 0 64", "exit bash stopped: echo z > made.txt",
 		} {
 			if !strings.Contains(got, want) {
 				return false

@@ -37,7 +37,8 @@ type QuestionEvent struct {
 	Summary string   `field:"summary"` // what is asked, in one line
 	Detail  string   `field:"detail"`  // the command, the diff, the text
 	Reasons []string `field:"reasons"` // why it is asked
-	Origin  string   `field:"origin"`
+	Risk    string   `field:"risk"`    // class of the call; "" of other kinds
+	Origin  string   `field:"origin"`  // main, a sub-agent or plugin NAME
 	Options []string `field:"options"` // what may be answered; empty for free text
 	// Floor tells a screen that no plugin may answer it.
 	Floor bool

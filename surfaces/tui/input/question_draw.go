@@ -68,6 +68,9 @@ func (d *question) compose(width int) {
 	if d.q.Floor {
 		why = wrapped("Only a person may allow this.", width, surfaces.Warn)
 	}
+	if d.q.Risk != "" {
+		why = append(why, wrapped("risk: "+view.RevealLine(d.q.Risk)+" "+g.Dot+" from: "+view.RevealLine(d.q.Origin), width, surfaces.Dim)...)
+	}
 	why = append(why, d.reasons(width)...)
 	text := d.q.Detail
 	if more := len(text) - shownBytes; more > 0 {

@@ -345,3 +345,16 @@ func FuzzReadable(f *testing.F) {
 		}
 	})
 }
+
+// A person sees what class the call is of and who makes it, the main agent too.
+func TestQuestionSaysRiskAndOrigin(t *testing.T) {
+	for _, origin := range []string{"main", "plugin tidy"} {
+		q := permission()
+		q.Risk, q.Origin = "destructive", origin
+		h := newHost(t)
+		got := show(t, questionOn(t, h, q), 80, 24)
+		if !strings.Contains(got, "risk: destructive "+h.Signs().Dot+" from: "+origin) {
+			t.Errorf("%s", got)
+		}
+	}
+}
