@@ -161,7 +161,17 @@ func (g *gitCall) unstages() {
 		if f := g.first(); f != "" && f != "push" && f != "save" {
 			return
 		}
-	case "read-tree", "update-index", "mv", "apply":
+	case "read-tree":
+		if g.has("", "reset") {
+			return
+		}
+	case "mv":
+		args := g.operands()
+		if !g.has("f", "force") || len(args) == 0 {
+			return
+		}
+		names = g.pathNames(args[len(args)-1:])
+	case "update-index", "apply":
 	default:
 		return
 	}
