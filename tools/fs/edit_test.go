@@ -178,6 +178,7 @@ func TestEditKeepsModeAndLink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		d.read(args{"path": a["path"]})
 		linked := before.Sys().(*syscall.Stat_t).Nlink > 1
 		if r, err := d.call(tool, a); err != nil || strings.Contains(r.Content, "1 other name (hard links)") != linked {
 			t.Errorf("%s: %q, %v", tool, r.Content, err)

@@ -351,7 +351,7 @@ func TestQuestionSaysRiskAndOrigin(t *testing.T) {
 	for _, origin := range []string{"main", "plugin tidy"} {
 		q := permission()
 		q.Risk, q.Origin = "destructive", origin
-		h := newHost(t)
+		h := newHost(t, "none", false)
 		got := show(t, questionOn(t, h, q), 80, 24)
 		if !strings.Contains(got, "risk: destructive "+h.Signs().Dot+" from: "+origin) {
 			t.Errorf("%s", got)
