@@ -190,7 +190,11 @@ func (s *Session) Run(ctx context.Context, open Open) error {
 		time.AfterFunc(colourWait, term.stopAsking)
 	}
 	term.typed = func(r rune) {
-		s.in.do(func() { s.event(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModAlt)) })
+		ev := tcell.NewEventKey(tcell.KeyRune, r, tcell.ModAlt)
+		if r == 0x1b {
+			ev = tcell.NewEventKey(tcell.KeyEscape, 0, tcell.ModNone)
+		}
+		s.in.do(func() { s.event(ev) })
 	}
 	term.late = func(text string) {
 		s.in.do(func() {

@@ -13,7 +13,7 @@ import (
 type escapes struct {
 	text  bool   // inside of a string the terminal sends
 	esc   bool   // its last byte was Escape
-	held  []byte // Escape and a character that may begin a key
+	held  []byte // Escape, or it and a character that may begin a key
 	timer *time.Timer
 }
 
@@ -23,7 +23,7 @@ const keysOfO = "ABCDFHMPQRSEItuvlwx"
 // apart takes bytes and returns those for the key decoder: Esc and a character that
 // begin no key come as one with Alt.
 func (e *escapes) apart(in []byte) []byte {
-	in = append(e.held, in...)
+	in = oneEscape(append(e.held, in...))
 	e.held = nil
 	out := make([]byte, 0, len(in)+8)
 	for i := 0; i < len(in); i++ {
@@ -34,9 +34,13 @@ func (e *escapes) apart(in []byte) []byte {
 			e.esc = c == 0x1b
 			continue
 		}
-		if c != 0x1b || i+1 == len(in) {
+		if c != 0x1b {
 			out = append(out, c)
 			continue
+		}
+		if i+1 == len(in) { // what was typed right behind it may come by itself
+			e.held = []byte{c}
+			break
 		}
 		next, rest := in[i+1], in[i+2:]
 		switch {
@@ -61,12 +65,13 @@ func (e *escapes) apart(in []byte) []byte {
 // begins tells whether bytes behind ESC ] begin what a terminal says: a number.
 func begins(rest []byte) bool { return len(rest) > 1 && rest[0] >= '0' && rest[0] <= '9' }
 
-// giveUp returns the character that is held behind an Escape; 0 for none.
+// giveUp returns the character that is held behind an Escape, or Escape itself; 0 for
+// none.
 func (e *escapes) giveUp() rune {
 	if len(e.held) == 0 {
 		return 0
 	}
-	r := rune(e.held[1])
+	r := rune(e.held[len(e.held)-1])
 	e.held = nil
 	return r
 }

@@ -24,7 +24,7 @@ func TestEscapesKeepKeys(t *testing.T) {
 		out, from := "", 0
 		for i := range len(in) + 1 {
 			whole := i == len(in)
-			parted := strings.HasSuffix(in[:i], "\x1b") || strings.HasSuffix(in[:i], "\x1b]") || strings.HasSuffix(in[:i], "\x1b]1")
+			parted := strings.HasSuffix(in[:i], "\x1b\x1b") || strings.HasSuffix(in[:i], "\x1b]") || strings.HasSuffix(in[:i], "\x1b]1")
 			if !whole && (parted || !rapid.Bool().Draw(t, "cut")) {
 				continue
 			}
@@ -47,6 +47,13 @@ func TestEscapesTellTyped(t *testing.T) {
 		if got := string(e.apart([]byte(in))); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
+	}
+	var e escapes
+	if out := string(e.apart([]byte("\x1b"))) + string(e.apart([]byte("Next"))); out != "\x1b[78;3uext" {
+		t.Errorf("in two reads: %q", out)
+	}
+	if out := e.apart([]byte("\x1b\x1b")); len(out) != 0 || e.giveUp() != 0x1b {
+		t.Errorf("Esc twice: %q", out)
 	}
 	for _, c := range "O[" {
 		var e escapes

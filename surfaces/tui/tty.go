@@ -23,8 +23,8 @@ type terminal struct {
 	tcell.Tty
 	// late hears a paste that was ended because nothing more came. Any goroutine.
 	late func(text string)
-	// typed hears a character that was typed right behind Esc, where the decoder would
-	// wait for more. Any goroutine.
+	// typed hears Esc, or a character that was typed right behind it, where the decoder
+	// would wait for more. Any goroutine.
 	typed func(r rune)
 	// background hears the answer. Any goroutine.
 	background func(light bool)
