@@ -284,6 +284,13 @@ func (e *Engine) tellAbout(ctx context.Context, found composition) {
 	for _, c := range e.tools.Conflicts() {
 		e.say(ctx, view.Notice{Text: c.String(), Warn: true})
 	}
+	var names []string
+	for _, t := range e.tools.List() {
+		names = append(names, t.Name)
+	}
+	for _, text := range e.permissions.rules.Strangers(names) {
+		e.say(ctx, view.Notice{Text: text, Warn: true})
+	}
 }
 
 // report tells the person about a failed listener.

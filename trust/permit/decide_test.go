@@ -1,7 +1,10 @@
 package permit_test
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -278,6 +281,7 @@ func TestWords(t *testing.T) {
 		}},
 		{"nothing to name", bash(line(part("$x"))), p(), permit.Decision{
 			Effect: permit.Ask, By: "mode ask", Reasons: []string{"no rule covers $x"}, Uncovered: []string{"$x"},
+			Hint: "only the rule bash, which allows every command, covers $x: start with --allow bash",
 		}},
 		{"an edit", on("edit", spec.RiskChange, "src/[a].go"), p(), permit.Decision{
 			Effect: permit.Ask, By: "mode ask", Reasons: []string{"edit changes something, and no rule allows it"},
@@ -325,5 +329,51 @@ func TestCheckAllowPath(t *testing.T) {
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", glob, err, want)
 		}
+	}
+}
+
+// TestImpossiblePaths: what is wrong with a path is told, and no rule is proposed.
+func TestImpossiblePaths(t *testing.T) {
+	at := shop(t)
+	if err := os.Symlink("loop", filepath.Join(at.Workspace, "loop")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"": "is empty", " ": "is empty", "loop/x": "links", strings.Repeat("n", 300): "300 bytes", "a/" + strings.Repeat("n", 256) + "/b": "256 bytes",
+	} {
+		arguments, err := json.Marshal(map[string]string{"path": name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := permit.Call{Tool: "write", Arguments: arguments, Risk: spec.RiskChange, Origin: "main"}
+		d := permit.Decide(c, permit.Policy{Mode: permit.ModeAsk, At: at}, nil)
+		if d.Effect != permit.Deny || len(d.Reasons) != 1 || !strings.Contains(d.Reasons[0], want) || d.Hint != "" {
+			t.Errorf("%.20q: %+v, want %q", name, d, want)
+		}
+	}
+	c := permit.Call{Tool: "write", Arguments: json.RawMessage(`{"path":"a"}`), Risk: spec.RiskChange, Origin: "main"}
+	if d := permit.Decide(c, permit.Policy{Mode: permit.ModeAsk, At: at}, nil); d.Effect != permit.Ask {
+		t.Errorf("a possible path: %+v", d)
+	}
+}
+
+// TestStrangers: a rule of a flag for a tool there is not is told, with the nearest.
+func TestStrangers(t *testing.T) {
+	var rules permit.Rules
+	for text, source := range map[string]permit.Source{"bahs(a=b)": permit.FromFlag, "fetch(example.org)": permit.FromFlag, "git_*": permit.FromFlag, "bash(ls)": permit.FromFlag, "old": permit.FromHome} {
+		r, err := permit.ParseRule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules.With(source, permit.Allow, r)
+	}
+	got := rules.Strangers([]string{"bash", "read", "edit"})
+	slices.Sort(got)
+	want := []string{
+		"--allow bahs(a=b) is about no tool there is; did you mean bash?",
+		"--allow fetch(example.org) is about no tool there is; the tools are bash, read, edit",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

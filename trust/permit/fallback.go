@@ -3,8 +3,10 @@ package permit
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"starling/bus/spec"
+	"starling/trust"
 	"starling/trust/command"
 )
 
@@ -33,6 +35,9 @@ func (j *judge) byMode() Decision {
 	case j.p.Mode == ModeAutoEdit && edit && risk(j.c) == spec.RiskChange:
 		return Decision{Effect: Allow, By: "mode auto-edit", Reasons: []string{"in mode auto-edit edits inside the workspace run"}}
 	}
+	if fault := j.fault(); fault != "" {
+		return Decision{Effect: Deny, By: "path", Reasons: []string{fault}}
+	}
 	d := Decision{Effect: Ask, By: j.mode(), Always: j.alwaysCall()}
 	for _, path := range outside {
 		d.Reasons = append(d.Reasons, path+" is outside the workspace")
@@ -49,6 +54,33 @@ func (j *judge) byMode() Decision {
 	}
 	return d
 }
+
+// fault says why the path of a call can be none, whatever rules say; "" when it may
+// be one.
+func (j *judge) fault() string {
+	if shapes[j.c.Tool] != ofPaths || j.c.PathsKnown {
+		return ""
+	}
+	values, ok := argument(j.c.Arguments, "path")
+	if !ok || len(values) != 1 {
+		return ""
+	}
+	name := values[0]
+	if strings.TrimSpace(name) == "" {
+		return "the path is empty; name a file of the workspace, as in src/a.txt"
+	}
+	for _, part := range strings.Split(name, "/") {
+		if len(part) > maxName {
+			return fmt.Sprintf("a name in the path has %d bytes, more than %d that a file system takes; shorten it", len(part), maxName)
+		}
+	}
+	if _, err := trust.Follow(j.pl.abs(name)); err != nil {
+		return err.Error() + "; name another path"
+	}
+	return ""
+}
+
+const maxName = 255 // bytes of one name on every common file system
 
 // outside returns the paths of the call outside of the workspace, as people read
 // them.

@@ -102,7 +102,9 @@ func (j *judge) partsHint(parts []command.Part) string {
 			r, ok = j.widerRule(part)
 		}
 		if !ok {
-			return ""
+			// No pattern covers it: a text that is run, a folder nobody knows.
+			hint := "only the rule " + j.c.Tool + ", which allows every command, covers " + clip(part.Text) + ": start with "
+			return hint + strings.Join(append(slices.Clone(j.opening), "--allow "+quote(j.c.Tool)), " ")
 		}
 		if !slices.Contains(rules, r.String()) {
 			rules = append(rules, r.String())
