@@ -75,13 +75,15 @@ var readers = sync.OnceValue(func() map[string]readSpec {
 		"numfmt":  {opts: "-z -d= --from= --to= --from-unit= --to-unit= --field= --format= --padding= --grouping --header? --invalid= --round= --suffix= --delimiter=", none: true},
 		"strings": {opts: "-afow -net= --all --bytes= --print-file-name --radix= --encoding= --include-all-whitespace", at: true},
 		"base64":  {opts: baseOptions}, "base32": {opts: baseOptions}, "grep": grep, "egrep": grep, "fgrep": grep,
-		"rg": {opts: "-acFHIilnNopqsSuUvwx0Pbh -L^ -ABCdEegjmMrtT= -f@ --after-context= --before-context= --context= --color= --colors= --column --count " +
-			"--count-matches --crlf --encoding= --files --files-with-matches --files-without-match --fixed-strings --glob= --iglob= --heading --no-heading " +
-			"--hidden --ignore-case --case-sensitive --smart-case --invert-match --json --line-number --no-line-number --line-regexp --max-columns= " +
-			"--max-count= --max-depth= --max-filesize= --multiline --multiline-dotall --no-ignore --no-ignore-vcs --no-messages --null --only-matching " +
-			"--pcre2 --pretty --quiet --regexp= --replace= --sort= --sortr= --stats --text --threads= --trim --type= --type-not= --type-list --unrestricted " +
-			"--vimgrep --word-regexp --passthru --with-filename --no-filename --no-config --path-separator= --type-add= --type-clear= --ignore-file@ --file@ --follow^ --no-follow",
-			tree: true, script: "-e -f --regexp --file --files --type-list"},
+		"rg": {
+			opts: "-acFHIilnNopqsSuUvwx0Pbh -L^ -ABCdEegjmMrtT= -f@ --after-context= --before-context= --context= --color= --colors= --column --count " +
+				"--count-matches --crlf --encoding= --files --files-with-matches --files-without-match --fixed-strings --glob= --iglob= --heading --no-heading " +
+				"--hidden --ignore-case --case-sensitive --smart-case --invert-match --json --line-number --no-line-number --line-regexp --max-columns= " +
+				"--max-count= --max-depth= --max-filesize= --multiline --multiline-dotall --no-ignore --no-ignore-vcs --no-messages --null --only-matching " +
+				"--pcre2 --pretty --quiet --regexp= --replace= --sort= --sortr= --stats --text --threads= --trim --type= --type-not= --type-list --unrestricted " +
+				"--vimgrep --word-regexp --passthru --with-filename --no-filename --no-config --path-separator= --type-add= --type-clear= --ignore-file@ --file@ --follow^ --no-follow",
+			tree: true, script: "-e -f --regexp --file --files --type-list",
+		},
 		"fd": fd, "fdfind": fd,
 		"tree": {opts: "-adfixspugDFqNQASnCtcUrvJXh -l^ -LIP= --gitignore --dirsfirst --filesfirst --noreport --du --si --prune --filelimit= --timefmt= --charset= " +
 			"--sort= --matchdirs --ignore-case --inodes --device --metafirst", names: true, tree: true},
