@@ -81,6 +81,9 @@ func compare(starling, yardstick string, rounds int) error {
 	}
 	groups = append(groups, more...)
 	fmt.Print(table(groups))
+	if none, many := named(groups, hello), named(groups, turns); none != nil && many != nil {
+		fmt.Print("\n", apart("One tool turn", turnsAtOnce, *many, *none))
+	}
 	fmt.Printf("\n%s Load after: %s\n", size(b.starling), load())
 	return nil
 }
@@ -100,6 +103,23 @@ func place(from, to string) error {
 	}
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Close())
+}
+
+// Names of what is measured, behind the name of the program.
+const (
+	hello       = "hello"
+	turns       = "20 tool turns"
+	turnsAtOnce = 20
+)
+
+// named is the group of a name; nil where it was not measured.
+func named(groups []group, name string) *group {
+	for i, g := range groups {
+		if strings.HasSuffix(g.commands[0].name, ", "+name) {
+			return &groups[i]
+		}
+	}
+	return nil
 }
 
 // group is commands that are compared: the first is 1.
@@ -184,10 +204,10 @@ func (b bench) against(yardstick string, rounds int) ([]group, func(), error) {
 			{name: "`floor --version`", args: []string{floor, "--version"}, want: "floor"},
 			{name: "`starling --version`", args: []string{b.starling, "--version"}, want: "starling version"},
 		}},
-		pair("hello", "hello", "Hello from the mock model.", rounds),
+		pair(hello, "hello", "Hello from the mock model.", rounds),
 		pair("20 000 deltas", "scenario:stream 20000", "end of stream", max(rounds/3, 3)),
 		pair("1 tool turn", "scenario:tools 1", "end of tools: 1", rounds),
-		pair("20 tool turns", "scenario:tools 20", "end of tools: 20", rounds),
+		pair(turns, "scenario:tools 20", "end of tools: 20", rounds),
 		pair("20 calls in one turn", "scenario:parallel 20", "end of tools: 20", rounds),
 	}, stop, nil
 }

@@ -46,6 +46,30 @@ func over(runs []run, figure func(run) float64) spread {
 	return spread{(all[len(all)/2] + all[(len(all)-1)/2]) / 2, all[0]}
 }
 
+// apart writes what one of n things takes by itself, of each command: the group with n
+// of them less the group with none, over n. The second of a group is held against the
+// first.
+func apart(what string, n int, many, none group) string {
+	var b strings.Builder
+	var first [2]spread
+	for i, c := range many.commands {
+		fmt.Fprintf(&b, "%s by itself (%s less %s): ", what, c.name, none.commands[i].name)
+		for j, of := range []func(run) float64{
+			func(r run) float64 { return float64(r.wall) / float64(time.Millisecond) },
+			func(r run) float64 { return float64(r.cpu) / float64(time.Millisecond) },
+		} {
+			with, without := over(c.runs, of), over(none.commands[i].runs, of)
+			is := spread{(with.median - without.median) / float64(n), (with.least - without.least) / float64(n)}
+			if i == 0 {
+				first[j] = is
+			}
+			fmt.Fprintf(&b, "%s %.1f / %.1f ms, ratio %.2f / %.2f", []string{"wall", "; CPU"}[j], is.median, is.least, is.median/first[j].median, is.least/first[j].least)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
 // table writes the figures as Markdown. Ratios are against the first command of
 // a group, of medians and, behind the slash, of minima.
 func table(groups []group) string {

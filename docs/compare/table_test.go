@@ -17,6 +17,10 @@ func TestTable(t *testing.T) {
 		}
 		return runs
 	}
+	if got := apart("a turn", 2, group{commands: []*command{{name: "a", runs: of(14)}, {name: "b", runs: of(22)}}},
+		group{commands: []*command{{name: "c", runs: of(4)}, {name: "d", runs: of(7)}}}); !strings.Contains(got, "(b less d): wall 7.5 / 7.5 ms, ratio 1.50 / 1.50; CPU 15.0") {
+		t.Errorf("got %s", got)
+	}
 	got := table([]group{{commands: []*command{{name: "a", runs: of(9, 2, 4)}, {name: "b", runs: of(6, 10, 5, 4)}}}})
 	want := []string{
 		"| command | runs | wall | ratio | CPU | ratio | peak memory | ratio |",
