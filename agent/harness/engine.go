@@ -166,7 +166,7 @@ func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, 
 		Notify: func(ctx context.Context, from, text string, warn bool) {
 			e.notices.plugin(ctx, view.Notice{From: from, Text: text, Warn: warn}, time.Now())
 		},
-		CurrentRun: func() event.Run { return e.agent.CurrentRun() }, AnswerQuestion: e.answerQuestion,
+		CurrentRun: func() event.Run { return e.agent.CurrentRun() }, AnswerQuestion: e.answerQuestion, Busy: o.Busy,
 		Stuck: func(p *bind.Plugin, reason error) {
 			// Only an engine that is closing refuses, and then it goes anyway.
 			_ = e.runtime.Fail(compose.ID(p.UID()), "stuck: "+reason.Error())

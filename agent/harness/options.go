@@ -67,6 +67,9 @@ type Options struct {
 	Environ []string
 	// Notify shows a notice to the person; it must not block.
 	Notify func(view.Notice)
+	// Busy hears how many calls into plugins are at work, each time one more is; nil
+	// hears nothing. It must not block.
+	Busy func(calls int)
 	// Component of the screen, on the engine's bus; may be nil.
 	Component func(*bus.Bus) compose.Component
 	// Screen of a terminal session.

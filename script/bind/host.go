@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"starling/tools/shell"
@@ -30,6 +31,7 @@ type Binder struct {
 	calls    callCounts    // for the plugin record
 	room     chan struct{} // of requests to models that run together
 	spending spending
+	atWork   atomic.Int32 // calls into plugins
 	// folders and realHome are Workspace, UserHome and Home with links resolved.
 	folders  trust.Folders
 	realHome string
@@ -121,6 +123,9 @@ type Host struct {
 	HTTP http.RoundTripper
 	// CurrentRun returns the live run or nil.
 	CurrentRun func() event.Run
+	// Busy hears how many calls into plugins are at work, each time one more is; nil
+	// hears nothing. It must not block.
+	Busy func(calls int)
 	// Stuck hears that a plugin's call was abandoned.
 	Stuck func(plugin *Plugin, reason error)
 }

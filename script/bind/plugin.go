@@ -203,6 +203,10 @@ func (p *Plugin) call(ctx context.Context, kind script.Kind, what string, fn sta
 // run is every call into the plugin: the journal knows of it, in case the process
 // does not outlive it.
 func (p *Plugin) run(ctx context.Context, info script.CallInfo, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if p.host.Busy != nil {
+		p.host.Busy(int(p.host.atWork.Add(1)))
+		defer p.host.atWork.Add(-1)
+	}
 	what := info.String()
 	ctx, entry := p.journalled(p.inChain(ctx, what), what)
 	defer entry.Leave()

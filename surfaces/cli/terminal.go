@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/google/renameio/v2"
 	ucli "github.com/urfave/cli/v2"
@@ -56,14 +57,14 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 		return err
 	}
 	o.Host, o.Notify, o.Component = "terminal", screen.Notice, screen.Component
+	if lookup("GOMAXPROCS") == "" {
+		o.Busy = spread()
+	}
 	o.Screen = harness.Screen{Panels: screen.PanelOptions(), Queued: screen.Queued, Presented: screen.Presented}
 	var engine *harness.Engine // nil until it is there
 	var unusable error
 	live, leave := seated(ctx)
 	ran := screen.Run(live, func(ctx context.Context) (tui.Driver, error) {
-		if lookup("GOMAXPROCS") == "" {
-			runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), atOnce))
-		}
 		e, err := harness.New(ctx, o)
 		if err != nil {
 			unusable = err
@@ -92,11 +93,24 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	return nil
 }
 
-// atOnce is how many goroutines run at once in a session, also on a machine with fewer
-// processors: the runtime lets each go on for 10 ms at a time, so that behind a few busy
-// plugins a key would wait its turn. The system shares the processors more finely, and
-// gives the screen, which mostly sleeps, its turn at once.
+// atOnce is how many goroutines run at once in a session in which plugins are busy, also
+// on a machine with fewer processors: the runtime lets each go on for 10 ms at a time, so
+// that behind a few busy plugins a key would wait its turn. The system shares the
+// processors more finely, and gives the screen, which mostly sleeps, its turn at once.
 const atOnce = 8
+
+// spread hears of calls into plugins, and has more goroutines run at once as soon as
+// there are as many calls as processors. Before that the threads would cost time for
+// nothing.
+func spread() func(calls int) {
+	var once sync.Once
+	processors := runtime.GOMAXPROCS(0)
+	return func(calls int) {
+		if calls >= processors && processors < atOnce {
+			once.Do(func() { runtime.GOMAXPROCS(atOnce) })
+		}
+	}
+}
 
 // seated is the context of a session: it ends as ctx does, but not by an interrupt.
 // That is a key of the person, and the session knows what it means.

@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -283,10 +285,12 @@ func (s *Session) leftover(out io.Writer, width int) error {
 	if width <= 0 {
 		width = 80
 	}
-	return s.tr.Text(width, func(line string) error {
-		_, err := fmt.Fprintln(out, line)
+	b := bufio.NewWriterSize(out, 16<<10) // a write a line takes longer than the lines
+	err := s.tr.Text(width, func(line string) error {
+		_, err := fmt.Fprintln(b, line)
 		return err
 	})
+	return errors.Join(err, b.Flush())
 }
 
 // replay shows messages of an earlier time.
