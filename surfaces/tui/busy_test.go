@@ -14,7 +14,7 @@ import (
 	"starling/bus/spec"
 )
 
-// Requirement G12: while the views and updates of many plugins are at work, and never
+// While the views and updates of many plugins are at work, and never
 // end, a key is handled and drawn: in the input, on the way through the panels, and
 // behind a key one of them has not answered.
 func TestKeysBesideBusyPlugins(t *testing.T) {
