@@ -150,8 +150,8 @@ func TestBombs(t *testing.T) {
 			if r.Growth > 300 {
 				t.Errorf("the heap grew by %d MiB", r.Growth)
 			}
-			// The bound is a second; a busy machine is given more.
-			if r.Late > 5*time.Second {
+			// The bound is a second; a machine that others share is given more.
+			if r.Late > 20*time.Second {
 				t.Errorf("returned %v after the cancel", r.Late)
 			}
 			checkEnd(t, b, r)
