@@ -39,12 +39,21 @@ func openScreen() (tcell.Screen, *terminal, error) {
 		}
 	}
 	t := newTerminal(dev)
-	screen, err := tcell.NewTerminfoScreenFromTty(t)
+	info, err := tcell.LookupTerminfo(os.Getenv("TERM"))
 	if err != nil {
 		// A terminal this system has never heard of: nearly all of them speak this.
-		if info, lookup := tcell.LookupTerminfo("xterm-256color"); lookup == nil {
-			screen, err = tcell.NewTerminfoScreenFromTtyTerminfo(t, info)
+		if spoken, lookup := tcell.LookupTerminfo("xterm-256color"); lookup == nil {
+			info, err = spoken, nil
 		}
+	}
+	var screen tcell.Screen
+	if err == nil {
+		here := *info
+		// With another size, cells would be made first that are thrown away.
+		if size, err := t.WindowSize(); err == nil {
+			here.Columns, here.Lines = size.Width, size.Height
+		}
+		screen, err = tcell.NewTerminfoScreenFromTtyTerminfo(t, &here)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("the terminal %q cannot be drawn on: %w; try --plain", os.Getenv("TERM"), err)

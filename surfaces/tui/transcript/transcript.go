@@ -344,7 +344,11 @@ func (t *Transcript) Text(width int, line func(string) error) error {
 	defer func() { t.look = was }()
 	t.look.Width = max(width, 1)
 	for _, e := range t.entries {
-		for _, r := range t.lay(e) {
+		rows := e.laid
+		if e.width != t.look.Width || e.gen != t.gen {
+			rows = t.lay(e)
+		}
+		for _, r := range rows {
 			if err := line(strings.TrimRight(kit.Spaced(r.Text()), " ")); err != nil {
 				return err
 			}
