@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"starling/bus/compose"
+	"starling/trust"
 )
 
 // nameOf is the name in a key.
@@ -91,4 +92,20 @@ func (s *syncing) refusedBefore(k string, m *mounted, pl *plugin) {
 		return
 	}
 	s.change.kept = append(s.change.kept, name+" stays as it is: you refused its new version (/reload "+name+" asks again)")
+}
+
+// contentOf is what a person says yes to: whether it is approved on disk, too, does
+// not matter to that.
+func contentOf(pl *plugin) trust.Digest {
+	if pl == nil {
+		return removed
+	}
+	return pl.content
+}
+
+func versionOf(pl *plugin) trust.Digest {
+	if pl == nil {
+		return removed
+	}
+	return pl.version
 }

@@ -491,19 +491,3 @@ func (s *syncing) note(k string, pl *plugin, text string) {
 
 // removed is the version of a file that is gone.
 const removed trust.Digest = "removed"
-
-// contentOf is what a person says yes to: whether it is approved on disk, too, does
-// not matter to that.
-func contentOf(pl *plugin) trust.Digest {
-	if pl == nil {
-		return removed
-	}
-	return pl.content
-}
-
-func versionOf(pl *plugin) trust.Digest {
-	if pl == nil {
-		return removed
-	}
-	return pl.version
-}
