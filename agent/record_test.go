@@ -167,3 +167,38 @@ func TestTickIsNotCutShort(t *testing.T) {
 		}
 	})
 }
+
+// While nobody hears ticks, nothing is looked at, however long it takes; a listener that
+// comes hears them, and with the last one that goes they end.
+func TestBeatRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bus.New(bus.NewStore())
+		port := bus.PortOf(b, event.Tick)
+		add, remove := port.Put(bus.At(bus.ClassHost, 0, "x"), bus.Owner{}, bus.Listener[event.TickEvent, bus.None]{
+			Do: func(context.Context, *event.TickEvent) (*bus.None, error) { return nil, nil },
+		})
+		var looks, beats atomic.Int32
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			agent.Beat(ctx, b.Store(), func() bool { looks.Add(1); return port.Listening() }, func() { beats.Add(1) })
+		}()
+		for _, c := range []struct {
+			op           bus.Op
+			looks, beats int32
+		}{{nil, 1, 0}, {add, 41, 40}, {remove, 2, 1}, {add, 41, 40}} {
+			looks.Store(0)
+			beats.Store(0)
+			if c.op != nil {
+				b.Store().Commit(c.op)
+			}
+			time.Sleep(10*time.Second + time.Millisecond)
+			if looks.Load() > c.looks+1 || beats.Load() > c.beats || beats.Load() < c.beats-1 {
+				t.Errorf("%d looks and %d beats in 10 s, want %d and %d", looks.Load(), beats.Load(), c.looks, c.beats)
+			}
+		}
+		cancel()
+		<-done
+	})
+}

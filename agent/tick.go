@@ -15,17 +15,35 @@ const TickEvery = 250 * time.Millisecond
 // the one before is still being heard is left out.
 func Tick(ctx context.Context, b *bus.Bus) {
 	port := bus.PortOf(b, event.Tick)
+	// A listener that is called when the run ends is not cut short: it would
+	// count as broken.
+	hears := context.WithoutCancel(ctx)
+	Beat(ctx, b.Store(), port.Listening, func() { port.Send(hears, &event.TickEvent{}) })
+}
+
+// Beat calls f every TickEvery until ctx ends, then returns. While nothing in the store
+// wants it, it rests until the store changes: an idle session takes no processor time.
+func Beat(ctx context.Context, store *bus.Store, wanted func() bool, f func()) {
 	clock := time.NewTicker(TickEvery)
 	defer clock.Stop()
 	for {
+		changed := store.Changed()
+		if !wanted() {
+			clock.Stop()
+			select {
+			case <-ctx.Done():
+				return
+			case <-changed:
+				clock.Reset(TickEvery)
+				continue
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-clock.C:
 		}
-		// A listener that is called when the run ends is not cut short: it would
-		// count as broken.
-		port.Send(context.WithoutCancel(ctx), &event.TickEvent{})
+		f()
 		select {
 		case <-clock.C:
 		default:

@@ -209,6 +209,14 @@ func (h *Host) Resize(id ID, width, height int) {
 // lets surfaces of kind status be asked again. Call it every 250 ms.
 func (h *Host) Tick() { h.each((*panel).tickNow) }
 
+// Ticks tells whether a registered surface would do anything at a Tick.
+func (h *Host) Ticks() bool {
+	return slices.ContainsFunc(h.o.Surfaces.All(), func(e bus.Entry[spec.Surface]) bool {
+		place, err := ParsePlacement(e.Value.Placement)
+		return e.Value.Tick || err == nil && place.Kind == Status
+	})
+}
+
 // Settle waits until no panel has work, or ctx ends.
 func (h *Host) Settle(ctx context.Context) error {
 	for {

@@ -66,16 +66,7 @@ func (e *Engine) sit() {
 func (e *Engine) beginTicks() {
 	e.watch.while(func(life context.Context) { agent.Tick(life, e.bus) })
 	e.watch.while(func(life context.Context) {
-		clock := time.NewTicker(agent.TickEvery)
-		defer clock.Stop()
-		for {
-			select {
-			case <-life.Done():
-				return
-			case <-clock.C:
-				e.sitting.panels.Tick()
-			}
-		}
+		agent.Beat(life, e.bus.Store(), e.sitting.panels.Ticks, e.sitting.panels.Tick)
 	})
 }
 

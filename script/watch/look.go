@@ -40,15 +40,33 @@ type look struct {
 	files  map[string]file
 	extras map[string]bool // all that Options.Files named
 	scope  scope
-	walked int             // folders, each as often as links lead to it
-	above  map[string]bool // real folders of the walk's present line, against link cycles
+	real   map[string]place // where the links of a folder's path lead
+	walked int              // folders, each as often as links lead to it
+	above  map[string]bool  // real folders of the walk's present line, against link cycles
+}
+
+// place is a path without links, or why there is none.
+type place struct {
+	path string
+	err  error
+}
+
+// resolve follows the links of a folder's path, once in a look: the files of a folder
+// have it in common.
+func (l *look) resolve(dir string) (string, error) {
+	p, known := l.real[dir]
+	if !known {
+		p.path, p.err = filepath.EvalSymlinks(dir)
+		l.real[dir] = p
+	}
+	return p.path, p.err
 }
 
 // look walks through all folders and renews the watches on the way: each
 // folder is watched before it is read, so that nothing falls in between.
 func (w *Watcher) look() look {
 	l := look{
-		w: w, files: map[string]file{}, extras: map[string]bool{}, above: map[string]bool{},
+		w: w, files: map[string]file{}, extras: map[string]bool{}, real: map[string]place{}, above: map[string]bool{},
 		scope: scope{folders: map[string]bool{}, names: map[string]bool{}, trees: map[string]bool{}},
 	}
 	for _, dir := range w.opt.Dirs {
@@ -59,9 +77,10 @@ func (w *Watcher) look() look {
 		path = filepath.Clean(path)
 		l.extras[path] = true
 		if _, seen := l.files[path]; !seen && filepath.IsAbs(path) {
-			info, err := os.Lstat(path)
 			l.anchor(path, 0)
-			l.file(path, true, err == nil && isLink(info.Mode()))
+			if info, err := os.Lstat(path); err == nil {
+				l.file(path, true, isLink(info.Mode()))
+			}
 		}
 	}
 	w.unwatchOthers(l.scope.folders)
@@ -82,7 +101,7 @@ func (l *look) anchor(path string, links int) {
 	p, parent := filepath.Clean(path), ""
 	for {
 		var err error
-		if parent, err = filepath.EvalSymlinks(filepath.Dir(p)); err == nil {
+		if parent, err = l.resolve(filepath.Dir(p)); err == nil {
 			break
 		}
 		if p == filepath.Dir(p) {
@@ -103,7 +122,7 @@ func (l *look) anchor(path string, links int) {
 }
 
 func (l *look) walk(dir string, depth int) {
-	real, err := filepath.EvalSymlinks(dir)
+	real, err := l.resolve(dir)
 	if err != nil || l.above[real] {
 		return
 	}
