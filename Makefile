@@ -50,8 +50,8 @@ bench: ## every benchmark (figures belong in docs/performance.md)
 compare: build ## whole processes against a yardstick (YARDSTICK=DIR), or against themselves
 	$(GO) run ./docs/compare -starling ./starling -yardstick '$(YARDSTICK)'
 
-compare-screen: build ## sessions in a terminal against the least program that draws on one
-	$(GO) run ./docs/compare -starling ./starling -screen
+compare-screen: build ## sessions in a terminal against the least program that draws on one (YARDSTICK=DIR)
+	$(GO) run ./docs/compare -starling ./starling -yardstick '$(YARDSTICK)' -screen
 
 golden: ## rewrite expected outputs of the program tests; read the diff
 	UPDATE_SCRIPTS=1 $(GO) test ./surfaces/cli -run TestScripts

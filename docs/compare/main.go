@@ -23,7 +23,7 @@ func main() {
 	onScreen := flag.Bool("screen", false, "measure sessions in a terminal instead")
 	flag.Parse()
 	if *onScreen {
-		if err := screen(*starling, max(*rounds, 3)); err != nil {
+		if err := screen(*starling, *yardstick, max(*rounds, 3)); err != nil {
 			fmt.Fprintln(os.Stderr, "compare:", err)
 			os.Exit(1)
 		}
@@ -162,41 +162,18 @@ func (b bench) alone(rounds int) ([]group, error) {
 
 // against builds the yardstick and starts its server.
 func (b bench) against(yardstick string, rounds int) ([]group, func(), error) {
-	for _, name := range []string{"floor", "mockmodel"} {
-		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(b.work, name), ".")
-		build.Dir = filepath.Join(yardstick, name)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does for starling
-		if out, err := build.CombinedOutput(); err != nil {
-			return nil, nil, fmt.Errorf("build of %s in the yardstick: %w\n%s", name, err, out)
-		}
+	url, stop, err := b.server(yardstick)
+	if err != nil {
+		return nil, stop, err
 	}
-	address := filepath.Join(b.work, "address")
-	server := exec.Command(filepath.Join(b.work, "mockmodel"), "-addr", "127.0.0.1:0", "-addr-file", address, "-batch", "16", "-log", "")
-	if err := server.Start(); err != nil {
-		return nil, nil, err
-	}
-	stop := func() { _, _ = server.Process.Kill(), server.Wait() }
-	var url string
-	for range 500 {
-		if text, err := os.ReadFile(address); err == nil {
-			url = strings.TrimSpace(string(text))
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if url == "" {
-		return nil, stop, errors.New("mockmodel did not say its address")
-	}
-	url = strings.TrimSuffix(url, "/v1") + "/v1"
-	models := fmt.Sprintf(`{"version": 1, "models": [{"id": "mock", "provider": "yardstick", "base_url": %q}]}`, url)
-	if err := os.WriteFile(filepath.Join(b.work, "home", "models.json"), []byte(models), 0o600); err != nil {
+	if err := b.yardstick(yardstick, "floor"); err != nil {
 		return nil, stop, err
 	}
 	floor := filepath.Join(b.work, "floor")
 	pair := func(what, prompt, want string, rounds int) group {
 		return group{rounds: rounds, commands: []*command{
 			{name: "floor, " + what, args: []string{floor, url, prompt}, want: want},
-			{name: "starling, " + what, args: []string{b.starling, "--quiet", "--mode", "yolo", "--model", "yardstick/mock", prompt}, want: want},
+			{name: "starling, " + what, args: []string{b.starling, "--quiet", "--mode", "yolo", "--model", yardstickModel, prompt}, want: want},
 		}}
 	}
 	return []group{
@@ -210,6 +187,47 @@ func (b bench) against(yardstick string, rounds int) ([]group, func(), error) {
 		pair(turns, "scenario:tools 20", "end of tools: 20", rounds),
 		pair("20 calls in one turn", "scenario:parallel 20", "end of tools: 20", rounds),
 	}, stop, nil
+}
+
+// yardstick builds one of its programs.
+func (b bench) yardstick(dir, name string) error {
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(b.work, name), ".")
+	build.Dir = filepath.Join(dir, name)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does for starling
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build of %s in the yardstick: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
+// yardstickModel is the model of the yardstick's server, for --model.
+const yardstickModel = "yardstick/mock"
+
+// server starts the yardstick's model server and tells starling of it. stop is nil
+// where none runs.
+func (b bench) server(yardstick string) (url string, stop func(), err error) {
+	if err := b.yardstick(yardstick, "mockmodel"); err != nil {
+		return "", nil, err
+	}
+	address := filepath.Join(b.work, "address")
+	server := exec.Command(filepath.Join(b.work, "mockmodel"), "-addr", "127.0.0.1:0", "-addr-file", address, "-batch", "16", "-log", "")
+	if err := server.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() { _, _ = server.Process.Kill(), server.Wait() }
+	for range 500 {
+		if text, err := os.ReadFile(address); err == nil {
+			url = strings.TrimSpace(string(text))
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if url == "" {
+		return "", stop, errors.New("mockmodel did not say its address")
+	}
+	url = strings.TrimSuffix(url, "/v1") + "/v1"
+	models := fmt.Sprintf(`{"version": 1, "models": [{"id": "mock", "provider": "yardstick", "base_url": %q}]}`, url)
+	return url, stop, os.WriteFile(filepath.Join(b.work, "home", "models.json"), []byte(models), 0o600)
 }
 
 // measure runs the commands in turn; the first round warms caches and counts not.

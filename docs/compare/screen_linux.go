@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,12 +20,11 @@ import (
 const (
 	prompt    = "what is to be done?" // stands in the empty prompt
 	idleTime  = 3 * time.Second
-	longReply = 20000      // pieces
-	ending    = "TheEnd42" // its last piece, drawn at once
+	longReply = 20000 // pieces
 )
 
 // screen measures sessions in a terminal of 120x40.
-func screen(starling string, rounds int) error {
+func screen(starling, yardstick string, rounds int) error {
 	work, err := os.MkdirTemp("", "compare-screen")
 	if err != nil {
 		return err
@@ -73,8 +73,27 @@ func screen(starling string, rounds int) error {
 	if err := b.idles("script:" + hello); err != nil {
 		return err
 	}
-	return b.streams("script:" + long)
+	in := []reply{{model: "script:" + hello, prompt: "go", end: "Hello."}, {model: "script:" + long, prompt: "go", end: "TheEnd42"}}
+	if err := b.streams("model inside the program", rounds/3, in[0], in[1]); err != nil {
+		return err
+	}
+	if yardstick == "" {
+		fmt.Println("There is no yardstick (-yardstick DIR): no long reply over a connection.")
+		return nil
+	}
+	_, stop, err := b.server(yardstick)
+	if stop != nil {
+		defer stop()
+	}
+	if err != nil {
+		return err
+	}
+	over := []reply{{yardstickModel, "scenario:hello", "mock model."}, {yardstickModel, fmt.Sprintf("scenario:stream %d", longReply), "end of stream"}}
+	return b.streams("model over a connection", rounds/3, over[0], over[1])
 }
+
+// reply is a run and how its end shows.
+type reply struct{ model, prompt, end string }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
 
@@ -97,13 +116,18 @@ type terminal struct {
 	over chan struct{}
 }
 
+func (b bench) environ() []string {
+	home := filepath.Join(b.work, "home")
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "COLORFGBG=15;0",
+		"HOME=" + home, "STARLING_HOME=" + home,
+	}
+}
+
 func (b bench) open(args ...string) (*terminal, error) {
 	t := &terminal{cmd: exec.Command(args[0], args[1:]...), over: make(chan struct{})}
 	t.cmd.Dir = filepath.Join(b.work, "cwd")
-	t.cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "COLORFGBG=15;0",
-		"HOME=" + filepath.Join(b.work, "home"), "STARLING_HOME=" + filepath.Join(b.work, "home"),
-	}
+	t.cmd.Env = b.environ()
 	p, err := pty.StartWithSize(t.cmd, &pty.Winsize{Rows: 40, Cols: 120})
 	if err != nil {
 		return nil, err
@@ -127,9 +151,12 @@ func (b bench) open(args ...string) (*terminal, error) {
 
 // sees waits for a text in what was written; since is where to look from.
 func (t *terminal) sees(text string, since int) error {
+	// Between words the cursor may jump.
+	drawn := regexp.MustCompile(strings.Join(strings.Fields(regexp.QuoteMeta(text)), `(?: |\x1b\[[0-9;]*H)`))
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(200 * time.Microsecond) {
 		t.mu.Lock()
-		found := bytes.Contains(t.out.Bytes()[since:], []byte(text))
+		found := drawn.Match(t.out.Bytes()[since:])
+		since = max(since, t.out.Len()-1024) // behind that all was looked at
 		t.mu.Unlock()
 		if found {
 			return nil
@@ -195,35 +222,72 @@ func (b bench) idles(model string) error {
 	return t.close("\x03\x03")
 }
 
-// streams measures a long reply on the screen against the same without one.
-func (b bench) streams(model string) error {
-	t, err := b.open(b.starling, "--model", model)
+// streams measures a long reply on the screen against the same without one, each also
+// less what a short one takes: that is the start and the end of the process.
+func (b bench) streams(what string, rounds int, short, long reply) error {
+	var used [4][]time.Duration
+	var memory string
+	for round := range max(rounds, 3) + 1 {
+		for i, measure := range []func() (time.Duration, string, error){
+			func() (time.Duration, string, error) { return b.drawn(short) },
+			func() (time.Duration, string, error) { return b.drawn(long) },
+			func() (time.Duration, string, error) { return b.headless(short) },
+			func() (time.Duration, string, error) { return b.headless(long) },
+		} {
+			took, resident, err := measure()
+			if err != nil {
+				return err
+			}
+			if round > 0 {
+				used[i] = append(used[i], took)
+			}
+			if i == 1 {
+				memory = resident
+			}
+		}
+	}
+	screen, plain := middle(used[1]), middle(used[3])
+	fmt.Printf("%d pieces, %s: processor time on the screen %s, headless %s, ratio %.2f; less a short reply (%v, %v) %.2f; resident memory after them %s\n",
+		longReply, what, spreadOf(used[1]), spreadOf(used[3]), ratio(screen, plain),
+		middle(used[0]).Round(100*time.Microsecond), middle(used[2]).Round(100*time.Microsecond),
+		ratio(screen-middle(used[0]), plain-middle(used[2])), memory)
+	return nil
+}
+
+func processorTime(p *os.ProcessState) time.Duration { return p.UserTime() + p.SystemTime() }
+
+// drawn is a session in a terminal with one reply; resident is its memory after it.
+func (b bench) drawn(r reply) (used time.Duration, memory string, err error) {
+	t, err := b.open(b.starling, "--model", r.model)
 	if err != nil {
-		return err
+		return 0, "", err
 	}
 	if err := t.sees(prompt, 0); err != nil {
-		return err
+		return 0, "", err
 	}
-	if _, err := t.pty.WriteString("\x1b[200~go\x1b[201~\r"); err != nil {
-		return err
+	since := t.written()
+	if _, err := t.pty.WriteString("\x1b[200~" + r.prompt + "\x1b[201~\r"); err != nil {
+		return 0, "", err
 	}
-	if err := t.sees(ending, 0); err != nil {
-		return err
+	if err := t.sees(r.end, since); err != nil {
+		return 0, "", err
 	}
-	memory := resident(t.cmd.Process.Pid)
+	memory = resident(t.cmd.Process.Pid)
 	if err := t.close("\x03\x03"); err != nil {
-		return err
+		return 0, "", err
 	}
-	headless := exec.Command(b.starling, "--quiet", "--model", model, "go")
-	headless.Dir, headless.Env = t.cmd.Dir, t.cmd.Env
-	if out, err := headless.CombinedOutput(); err != nil || !bytes.Contains(out, []byte(ending)) {
-		return fmt.Errorf("the headless run: %w", err)
+	return processorTime(t.cmd.ProcessState), memory, nil
+}
+
+// headless is the same without a screen.
+func (b bench) headless(r reply) (used time.Duration, _ string, err error) {
+	run := exec.Command(b.starling, "--quiet", "--model", r.model, r.prompt)
+	run.Dir = filepath.Join(b.work, "cwd")
+	run.Env = b.environ()
+	if out, err := run.CombinedOutput(); err != nil || !bytes.Contains(out, []byte(r.end)) {
+		return 0, "", fmt.Errorf("the headless run did not show %q: %w", r.end, err)
 	}
-	used := func(p *os.ProcessState) time.Duration { return p.UserTime() + p.SystemTime() }
-	screen, plain := used(t.cmd.ProcessState), used(headless.ProcessState)
-	fmt.Printf("%d pieces, from start to end: processor time on the screen %v, headless %v, ratio %.1f; resident memory after them %s\n",
-		longReply, screen.Round(time.Millisecond), plain.Round(time.Millisecond), ratio(screen, plain), memory)
-	return nil
+	return processorTime(run.ProcessState), "", nil
 }
 
 // ticks is the processor time of a process in hundredths of a second.

@@ -5,4 +5,4 @@ package main
 import "errors"
 
 // screen needs what Linux tells of processes.
-func screen(string, int) error { return errors.New("-screen runs on Linux only") }
+func screen(string, string, int) error { return errors.New("-screen runs on Linux only") }
