@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +121,42 @@ func TestTokenAllocations(t *testing.T) {
 	n := testing.AllocsPerRun(10_000, func() { s.take(provider.Event{Kind: provider.Delta, Data: piece}) })
 	if n != 0 { // growth is a few in ten thousand, and the figure is rounded down
 		t.Errorf("%v allocations a token", n)
+	}
+}
+
+// Where every listener only borrows the payload, all pieces have one; a single listener
+// that may keep it gets one of its own each time.
+func TestPayloadOfPieces(t *testing.T) {
+	for name, borrows := range map[string][]bool{"all borrow": {true, true}, "one keeps": {true, false}} {
+		t.Run(name, func(t *testing.T) {
+			store := bus.NewStore()
+			port := bus.PortOf(bus.New(store), event.Stream)
+			var seen []*event.StreamEvent
+			var texts []string
+			for i, b := range borrows {
+				add, _ := port.Put(bus.At(bus.ClassHost, 0, fmt.Sprint(i)), bus.Owner{Name: "x"}, bus.Listener[event.StreamEvent, bus.None]{
+					Borrows: b,
+					Do: func(_ context.Context, e *event.StreamEvent) (*bus.None, error) {
+						if i == 1 {
+							seen, texts = append(seen, e), append(texts, e.Text)
+						}
+						return nil, nil
+					},
+				})
+				store.Commit(add)
+			}
+			s := &receiver{ctx: t.Context(), end: func() {}, turn: 3, listeners: port.Snapshot()}
+			s.take(provider.Event{Kind: provider.BlockStart, Block: chat.Text})
+			for _, piece := range []string{"a", "b"} {
+				s.take(provider.Event{Kind: provider.Delta, Data: []byte(piece)})
+			}
+			if got := strings.Join(texts, ","); got != ",a,b" || seen[2].Turn != 3 {
+				t.Errorf("heard %q in turn %d", got, seen[2].Turn)
+			}
+			if one := seen[1] == seen[2]; one != !slices.Contains(borrows, false) {
+				t.Errorf("one payload: %t", one)
+			}
+		})
 	}
 }
 

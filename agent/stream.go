@@ -77,6 +77,7 @@ type receiver struct {
 	end       context.CancelFunc
 	turn      int
 	listeners bus.Snapshot[event.StreamEvent, bus.None]
+	shared    event.StreamEvent // payload of piece, which only the provider's goroutine calls
 	// decide asks what to do about a request that failed before its first token.
 	decide func(*provider.Wait) event.RetryDecision
 
@@ -113,19 +114,34 @@ func (s *receiver) take(e provider.Event) {
 	}
 	switch e.Kind {
 	case provider.BlockStart:
-		s.announce(s.ctx, event.StreamEvent{Kind: "block_start", Index: e.Index, Block: string(kind), Text: e.Name})
+		s.piece(event.StreamEvent{Kind: "block_start", Index: e.Index, Block: string(kind), Text: e.Name})
 	case provider.Delta:
-		s.announce(s.ctx, event.StreamEvent{Kind: "delta", Index: e.Index, Block: string(kind), Text: text})
+		s.piece(event.StreamEvent{Kind: "delta", Index: e.Index, Block: string(kind), Text: text})
 	case provider.BlockEnd:
-		s.announce(s.ctx, event.StreamEvent{Kind: "block_end", Index: e.Index, Block: string(kind)})
+		s.piece(event.StreamEvent{Kind: "block_end", Index: e.Index, Block: string(kind)})
 	}
 }
 
 func (s *receiver) announce(ctx context.Context, e event.StreamEvent) {
 	if s.listeners.Listening() {
-		e.Turn = s.turn
-		s.listeners.Send(ctx, &e)
+		s.send(ctx, new(event.StreamEvent), e)
 	}
+}
+
+func (s *receiver) send(ctx context.Context, payload *event.StreamEvent, e event.StreamEvent) {
+	*payload = e
+	payload.Turn = s.turn
+	s.listeners.Send(ctx, payload)
+}
+
+// piece announces what take took. There may be many thousand: where nobody keeps the
+// payload, one is enough.
+func (s *receiver) piece(e event.StreamEvent) {
+	if !s.listeners.Borrow() {
+		s.announce(s.ctx, e)
+		return
+	}
+	s.send(s.ctx, &s.shared, e)
 }
 
 // wait applies what listeners decide about the pause before the next attempt.

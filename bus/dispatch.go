@@ -11,6 +11,9 @@ type Listener[E, A any] struct {
 	// Do handles the event. A nil answer is no opinion. The payload is
 	// read-only: what a listener wants changed it answers.
 	Do func(ctx context.Context, e *E) (*A, error)
+	// Borrows says that Do keeps nothing of e itself beyond the call, so that a sender
+	// of many may use one payload again.
+	Borrows bool
 	// FailClosed makes an error count as a refusal on an open refusable topic.
 	FailClosed bool
 
@@ -149,6 +152,11 @@ func (s Snapshot[E, A]) FailClosed(owner Owner) bool {
 	return slices.ContainsFunc(s.list, func(entry Entry[Listener[E, A]]) bool {
 		return entry.Owner == owner && entry.Value.FailClosed
 	})
+}
+
+// Borrow tells whether every listener of the snapshot only borrows the payload.
+func (s Snapshot[E, A]) Borrow() bool {
+	return !slices.ContainsFunc(s.list, func(entry Entry[Listener[E, A]]) bool { return !entry.Value.Borrows })
 }
 
 // Listening tells whether the snapshot holds any listener.

@@ -1,6 +1,7 @@
 package headless
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"time"
@@ -55,7 +56,10 @@ func (s *stream) listen(scope *compose.Scope, b *bus.Bus) {
 			s.turnStart(e.Run.Turn())
 		}
 	})
-	listen(scope, b, event.Stream, s.step)
+	compose.On(scope, bus.PortOf(b, event.Stream), bus.Listener[event.StreamEvent, bus.None]{
+		Do:      func(_ context.Context, e *event.StreamEvent) (*bus.None, error) { s.step(e); return nil, nil },
+		Borrows: true,
+	})
 	listen(scope, b, event.Message, s.message)
 	listen(scope, b, event.ToolCall, func(e *event.ToolCallEvent) {
 		if !e.Recheck {

@@ -1,7 +1,6 @@
 package markdown_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,10 +15,9 @@ import (
 
 	"starling/bus/view"
 	"starling/surfaces"
+	"starling/surfaces/internal/golden"
 	"starling/surfaces/markdown"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // width counts wide characters as two, joined ones as their first.
 func width(s string) int {
@@ -90,19 +88,7 @@ func TestGolden(t *testing.T) {
 			if w == 80 {
 				got = marked(lines)
 			}
-			golden := fmt.Sprintf("%s.%d.golden", name, w)
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Errorf("%s: %s", golden, d)
-			}
+			golden.Compare(t, fmt.Sprintf("%s.%d", filepath.Base(name), w), got)
 		}
 	}
 }

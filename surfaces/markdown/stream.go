@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 
 	"starling/bus/view"
@@ -28,7 +29,7 @@ type Stream struct {
 
 // growing is a block that may still grow.
 type growing struct {
-	text  string // its ended lines, clean
+	text  []byte // its ended lines, clean
 	list  bool   // holds a list, whose items may stand apart
 	blank bool   // an empty line is last
 	join  bool   // goes on with what became too long before it
@@ -91,6 +92,7 @@ func (s *Stream) Parts() (settled, open []Line) {
 		copied.code = &c
 		tail.block.fence = &copied
 	}
+	tail.block.text = slices.Clip(tail.block.text) // what is appended stands elsewhere
 	if len(s.rest) > 0 {
 		tail.line(view.Clean(string(s.rest)))
 	}
@@ -116,8 +118,8 @@ func (s *Stream) line(line string) {
 		return
 	}
 	if strings.TrimSpace(line) == "" {
-		if s.block.text != "" {
-			s.block.text += "\n"
+		if len(s.block.text) > 0 {
+			s.block.text = append(s.block.text, '\n')
 			s.block.blank = true
 		}
 		return
@@ -129,15 +131,15 @@ func (s *Stream) line(line string) {
 	}
 	item := in < 4 && isItem(line)
 	switch {
-	case s.block.text == "":
+	case len(s.block.text) == 0:
 	case open != nil, heading(line) && !(s.block.list && in >= 2):
 		s.finish()
-	case s.block.blank && !(s.block.list && (item || in >= 2)) && !(in >= 4 && indentOf(s.block.text) >= 4):
+	case s.block.blank && !(s.block.list && (item || in >= 2)) && !(in >= 4 && indentOf(string(s.block.text)) >= 4):
 		s.finish()
 	case len(s.block.text)+len(line) > maxBlock:
-		list, head := s.block.list, tableHead(s.block.text)
+		list, head := s.block.list, tableHead(string(s.block.text))
 		s.finish()
-		s.block.join, s.block.list, s.block.text = true, list, head
+		s.block.join, s.block.list, s.block.text = true, list, append(s.block.text, head...)
 	}
 	if open != nil {
 		info := strings.TrimSpace(strings.TrimLeft(line, " ")[open.length:])
@@ -146,7 +148,7 @@ func (s *Stream) line(line string) {
 		s.block.fence = open
 		return
 	}
-	s.block.text += line + "\n"
+	s.block.text = append(append(s.block.text, line...), '\n')
 	s.block.list = s.block.list || item
 	s.block.blank = false
 }
@@ -187,8 +189,8 @@ func (s *Stream) finish() {
 	switch f := s.block.fence; {
 	case f != nil && !f.begun:
 		s.put(f.code.line(""), true)
-	case f == nil && s.block.text != "":
-		lines, heading := s.o.render(s.block.text)
+	case f == nil && len(s.block.text) > 0:
+		lines, heading := s.o.render(string(s.block.text))
 		s.put(lines, true)
 		s.tight = s.tight || heading && len(lines) > 0
 	}

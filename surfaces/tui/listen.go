@@ -19,7 +19,10 @@ func (s *Session) Component(b *bus.Bus) compose.Component {
 		Apply: func(sc *compose.Scope) error {
 			listen(sc, b, event.SessionStart, s.onSession)
 			listen(sc, b, event.RunStart, s.onRunStart)
-			listen(sc, b, event.Stream, s.onStream)
+			compose.On(sc, bus.PortOf(b, event.Stream), bus.Listener[event.StreamEvent, bus.None]{
+				Do:      func(_ context.Context, e *event.StreamEvent) (*bus.None, error) { s.onStream(e); return nil, nil },
+				Borrows: true,
+			})
 			listen(sc, b, event.ProviderError, s.onRetry)
 			listen(sc, b, event.Message, s.onMessage)
 			listen(sc, b, event.ToolCall, s.onCall)
