@@ -4,27 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
-	"github.com/google/go-cmp/cmp"
 
 	"starling/bus"
 	"starling/bus/chat"
 	"starling/bus/view"
+	"starling/surfaces/internal/golden"
 	"starling/surfaces/tui/input"
 )
 
 // patience is how long a test waits for what must come, on the slowest machine.
 const patience = time.Minute
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // engine is a driver whose runs a test makes by hand.
 type engine struct {
@@ -282,28 +277,7 @@ func (l *lab) typed(text string) {
 // golden compares the screen with a file.
 func (l *lab) golden(name string) {
 	l.t.Helper()
-	compare(l.t, name, l.text())
-}
-
-func compare(t testing.TB, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	golden.Compare(l.t, name, l.text())
 }
 
 func entry(text string) input.Entry { return input.Entry{Text: text} }

@@ -10,6 +10,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"starling/bus/view"
+	"starling/surfaces/internal/golden"
 	"starling/surfaces/tui/command"
 	"starling/surfaces/tui/kit"
 )
@@ -155,5 +156,5 @@ func TestStatusLines(t *testing.T) {
 			screen.Fini()
 		}
 	}
-	compare(t, "status", out.String())
+	golden.Compare(t, "status", out.String())
 }

@@ -2,20 +2,14 @@ package command_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"starling/surfaces/internal/golden"
 	"starling/surfaces/tui/command"
 	"starling/surfaces/tui/kit"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // shown is everything of a reply as text.
 func shown(r command.Reply, width int) string {
@@ -92,21 +86,6 @@ func TestGolden(t *testing.T) {
 				t.Errorf("width %d, line %d has %d cells: %q", width, i+1, n, text)
 			}
 		}
-		path := filepath.Join("testdata", fmt.Sprintf("commands.%d.golden", width))
-		if *update {
-			if err := os.MkdirAll("testdata", 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(string(want), b.String()); d != "" {
-			t.Errorf("%s (-want +got):\n%s", path, d)
-		}
+		golden.Compare(t, fmt.Sprintf("commands.%d", width), b.String())
 	}
 }

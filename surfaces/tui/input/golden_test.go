@@ -8,6 +8,7 @@ import (
 
 	"starling/bus/event"
 	"starling/bus/view"
+	"starling/surfaces/internal/golden"
 	"starling/surfaces/tui/kit"
 )
 
@@ -78,7 +79,7 @@ func TestGoldenEditor(t *testing.T) {
 			d.keys("see @ma")
 			d.e.Offer(d.asked[len(d.asked)-1].Gen, []Candidate{{Text: "main.go"}, {Text: "cmd/main.go"}, {Text: "docs/[red]ma.md"}})
 			add("files", d)
-			golden(t, name, out.String())
+			golden.Compare(t, name, out.String())
 		}
 	}
 }
@@ -149,7 +150,7 @@ func TestGoldenQuestions(t *testing.T) {
 			h.clock = s.open[0].asked.Add(12 * time.Second)
 			fmt.Fprintf(&out, "== %dx%d\n%s", size.w, size.h, show(t, s, size.w, size.h))
 		}
-		golden(t, "question-"+c.name, out.String())
+		golden.Compare(t, "question-"+c.name, out.String())
 	}
 }
 
@@ -170,5 +171,5 @@ func TestGoldenPicker(t *testing.T) {
 			fmt.Fprintf(&out, "== %dx%d %s\n%s", size.w, size.h, keys, show(t, p, size.w, size.h))
 		}
 	}
-	golden(t, "picker", out.String())
+	golden.Compare(t, "picker", out.String())
 }

@@ -1,22 +1,16 @@
 package input
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
-	"github.com/google/go-cmp/cmp"
 
 	"starling/bus/view"
 	"starling/surfaces/tui/kit"
 )
-
-var update = flag.Bool("update", false, "write the golden screens anew")
 
 // host is a program with a clock that moves only when a test says so.
 type host struct {
@@ -201,25 +195,4 @@ func picture(s tcell.SimulationScreen) string {
 		fmt.Fprintf(&out, "cursor %d,%d\n", x, y)
 	}
 	return out.String()
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
 }

@@ -2,16 +2,12 @@ package panel
 
 import (
 	"context"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"starling/bus"
@@ -20,8 +16,6 @@ import (
 	"starling/surfaces"
 	"starling/surfaces/tui/kit"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -270,26 +264,4 @@ func styles(s tcell.Screen, r kit.Rect) string {
 		out.WriteString(strings.TrimRight(line.String(), ".") + "\n")
 	}
 	return out.String()
-}
-
-// golden compares with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s: -want +got\n%s", path, diff)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"starling/bus/spec"
+	"starling/surfaces/internal/golden"
 	"starling/surfaces/tui/kit"
 )
 
@@ -44,7 +45,7 @@ func TestScreens(t *testing.T) {
 			fmt.Fprintf(&out, "status %q %d cells\n", s.Text, kit.Width(s.Text))
 		}
 	}
-	golden(t, "screens", out.String())
+	golden.Compare(t, "screens", out.String())
 }
 
 // The same without any sign that is not ASCII.
@@ -57,7 +58,7 @@ func TestASCIIScreen(t *testing.T) {
 	l.m.Cycle(-1)
 	l.frame()
 	screen := text(l.screen, rect(0, 0, 80, 14))
-	golden(t, "ascii", screen)
+	golden.Compare(t, "ascii", screen)
 	if strings.ContainsFunc(screen, func(r rune) bool { return r > 0x7e }) {
 		t.Error("there is a sign that is not ASCII")
 	}

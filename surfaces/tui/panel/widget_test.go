@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"starling/surfaces"
+	"starling/surfaces/internal/golden"
 	"starling/surfaces/tui/kit"
 )
 
@@ -87,7 +88,7 @@ func TestWidgets(t *testing.T) {
 					}
 				}
 			}
-			golden(t, w.name, out.String())
+			golden.Compare(t, w.name, out.String())
 		})
 	}
 	for _, kind := range surfaces.Types() {
