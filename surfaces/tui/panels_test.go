@@ -127,6 +127,46 @@ func TestPanelFocus(t *testing.T) {
 	}
 }
 
+// Who goes to a panel beside while the sides are hidden gets them back, and the keys are
+// that panel's; one that stands elsewhere brings back nothing.
+func TestPanelShowsHiddenSide(t *testing.T) {
+	l, show := withPanels(t, 100, 30)
+	show("todos", "todos", right, shows(texts("the todos")))
+	show("tests", "tests", right, shows(texts("the tests")))
+	show("log", "log", map[string]any{"kind": "bottom", "height": 3}, shows(texts("the log")))
+	for _, text := range []string{"the todos", "the tests", "the log"} {
+		l.sees(text)
+	}
+	run := func(line string) { l.in(func() { l.s.send(entry(line)) }) }
+	beside := func() bool {
+		l.s.draw()
+		screen := screenText(l.screen)
+		return strings.Contains(screen, "the todos") && strings.Contains(screen, "the tests")
+	}
+	focused := func(plugin string) func() bool {
+		return func() bool {
+			id, ok := l.s.panels.Focused()
+			return ok && id.Plugin == plugin
+		}
+	}
+	run("/sidebar")
+	l.until("the sides are hidden", func() bool { return !beside() })
+	run("/panel log")
+	l.until("the panel below has the keys", focused("log"))
+	l.in(func() {
+		if beside() {
+			t.Error("a panel elsewhere brought the sides back")
+		}
+	})
+	run("/panel todos")
+	l.until("the sides are back", beside)
+	l.until("the panel has the keys", focused("todos"))
+	run("/sidebar off")
+	l.until("the sides are hidden again", func() bool { return !beside() && !l.s.panelFocus() })
+	run("/sidebar on")
+	l.until("the sides are shown", beside)
+}
+
 // A view that does not end, an update that fails and a malformed tree harm nothing but
 // their panels.
 func TestBadPanels(t *testing.T) {
