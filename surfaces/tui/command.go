@@ -129,6 +129,10 @@ func (s *Session) next() bool {
 func (s *Session) apply(r command.Reply) {
 	s.wants = true
 	s.act(r)
+	if s.lines != nil && r.Copy != "" { // lines reach no clipboard: the terminal copies what it shows
+		s.lines.say("%s", r.Copy)
+		return
+	}
 	s.body(r)
 	if r.Pick != nil {
 		s.pick(r.Pick)
