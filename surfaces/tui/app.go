@@ -252,12 +252,20 @@ func (s *Session) show(ctx context.Context, screen tcell.Screen, open Open) erro
 	return err
 }
 
-// farewell says how the conversation goes on, where there is one.
-func (s *Session) farewell(out io.Writer) error {
+// goesOn says how the conversation goes on when it was left; "" where there is none.
+func (s *Session) goesOn() string {
 	if s.engine.driver.Status().Session == "" {
+		return ""
+	}
+	return "go on with: starling --continue"
+}
+
+// farewell writes how the conversation goes on to the ordinary screen.
+func (s *Session) farewell(out io.Writer) error {
+	line := s.goesOn()
+	if line == "" {
 		return nil
 	}
-	line := "go on with: starling --continue"
 	if s.o.Env("NO_COLOR") == "" {
 		line = "\x1b[2m" + line + "\x1b[0m"
 	}

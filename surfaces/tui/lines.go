@@ -106,6 +106,9 @@ func (s *Session) runLines(ctx context.Context, open Open) error {
 	l.refuseAll()
 	s.leave()
 	l.receive()
+	if line := s.goesOn(); line != "" {
+		l.say("%s", line)
+	}
 	return s.failure
 }
 

@@ -21,6 +21,7 @@ type plainLab struct {
 	e    *engine
 	in   *os.File
 	done chan error
+	read chan struct{} // closed when all that was written was read
 
 	mu  sync.Mutex
 	out strings.Builder
@@ -49,10 +50,9 @@ func newPlainOn(t *testing.T, e *engine, inRead, inWrite *os.File) *plainLab {
 		t.Fatal(err)
 	}
 	e.status = view.Status{Workspace: "shop", Model: "sonnet"}
-	l := &plainLab{t: t, s: s, e: e, in: inWrite, done: make(chan error, 1)}
-	read := make(chan struct{})
+	l := &plainLab{t: t, s: s, e: e, in: inWrite, done: make(chan error, 1), read: make(chan struct{})}
 	go func() {
-		defer close(read)
+		defer close(l.read)
 		buf := make([]byte, 4096)
 		for {
 			n, err := outRead.Read(buf)
@@ -74,7 +74,7 @@ func newPlainOn(t *testing.T, e *engine, inRead, inWrite *os.File) *plainLab {
 		if err := inWrite.Close(); err != nil && !strings.Contains(err.Error(), "already closed") {
 			t.Error(err)
 		}
-		<-read
+		<-l.read
 		for _, f := range []*os.File{inRead, outRead} {
 			if err := f.Close(); err != nil {
 				t.Error(err)
@@ -231,6 +231,31 @@ func TestLinesEnd(t *testing.T) {
 	l.ends()
 	if got := e.said(); len(got) != 2 {
 		t.Errorf("prompts %q", got)
+	}
+}
+
+// The last line says how the session goes on, in the words of the screen and without
+// colour; where there is no session it says nothing of it.
+func TestLinesSayHowToGoOn(t *testing.T) {
+	for session, want := range map[string]string{"": "", "s-1": "go on with: starling --continue\n"} {
+		for _, leaves := range []string{"by /quit", "at the end of the input"} {
+			e := &engine{}
+			l := newPlain(t, e)
+			l.sees("/help")
+			e.mu.Lock()
+			e.status.Session = session
+			e.mu.Unlock()
+			if leaves == "by /quit" {
+				l.line("/quit")
+			} else if err := l.in.Close(); err != nil {
+				t.Fatal(err)
+			}
+			l.ends()
+			<-l.read
+			if _, got, _ := strings.Cut(l.text(), "/help lists the commands.\n"); got != want {
+				t.Errorf("session %q, left %s: the last line is %q, want %q", session, leaves, got, want)
+			}
+		}
 	}
 }
 
