@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,9 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 	ucli "github.com/urfave/cli/v2"
 
@@ -25,7 +26,7 @@ import (
 
 // session runs a session in the terminal, until the person leaves it.
 func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options) error {
-	for _, name := range []string{"output", "quiet", "stdin", "timeout"} {
+	for _, name := range []string{"output", "quiet", "stdin", "timeout", "attach"} {
 		if c.IsSet(name) {
 			return usage("--%s goes with a prompt; give one, as in: starling -p \"what does main.go do?\"", name)
 		}
@@ -39,7 +40,7 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 		return usage("%w", err)
 	}
 	lookup := func(name string) string { v, _ := p.LookupEnv(name); return v }
-	history, stored := loadHistory(p.Home())
+	history, unread := loadHistory(p.Home())
 	var set tui.Options
 	var faults []error
 	if home := p.Home(); home != "" {
@@ -49,6 +50,9 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	screen, err := tui.New(set)
 	if err != nil {
 		return exit{headless.ExitUsage, err}
+	}
+	if unread != nil {
+		faults = append(faults, fmt.Errorf("%w; what is typed in this session is not kept: mend the file or move it away", unread))
 	}
 	for _, fault := range faults {
 		screen.Notice(view.Notice{Text: fault.Error(), Warn: true})
@@ -85,7 +89,10 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	if engine != nil {
 		closed = engine.Close(context.WithoutCancel(ctx))
 	}
-	kept := saveHistory(p.Home(), history, stored)
+	var kept error
+	if unread == nil {
+		kept = saveHistory(p.Home(), history.Typed())
+	}
 	switch {
 	case ran != nil, closed != nil, kept != nil, code == headless.ExitInterrupted:
 		return exit{code, errors.Join(ran, closed, kept)}
@@ -169,37 +176,77 @@ func askTrust(ctx context.Context, c *ucli.Context, p Process) (edits []string, 
 // historyFile is what was typed, in the home, for the person alone.
 func historyFile(home string) string { return filepath.Join(home, "history.jsonl") }
 
-// loadHistory reads what was typed in earlier sessions. stored tells that the file
-// may be written again: one that cannot be read is left as it is.
-func loadHistory(home string) (h *tuiinput.History, stored bool) {
-	h = tuiinput.NewHistory()
+// loadHistory reads what was typed in earlier sessions. After an error it holds what
+// could be read, and the file is to be left as it is.
+func loadHistory(home string) (*tuiinput.History, error) {
+	h := tuiinput.NewHistory()
 	if home == "" {
-		return h, false
+		return h, nil
 	}
-	data, err := os.ReadFile(historyFile(home))
-	if errors.Is(err, fs.ErrNotExist) {
-		return h, true
+	info, err := os.Stat(historyFile(home))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return h, nil
+	case err != nil:
+		return h, err
+	case !info.Mode().IsRegular(): // a pipe would be waited for
+		return h, fmt.Errorf("%s: not a regular file", historyFile(home))
 	}
+	f, err := os.Open(historyFile(home))
 	if err != nil {
-		return h, false
+		return h, err
 	}
-	return h, h.Load(bytes.NewReader(data)) == nil
+	defer f.Close()
+	if err := h.Load(f); err != nil {
+		return h, fmt.Errorf("%s: %w", historyFile(home), err)
+	}
+	return h, nil
 }
 
-func saveHistory(home string, h *tuiinput.History, stored bool) error {
-	if !stored || len(h.Entries()) == 0 {
+const (
+	lockWait  = 10 * time.Second
+	lockRetry = 5 * time.Millisecond
+)
+
+// saveHistory puts what was typed in this session behind what the file holds now:
+// another session may have ended since this one began, or end in this moment.
+func saveHistory(home string, typed []string) (err error) {
+	if home == "" || len(typed) == 0 {
 		return nil
 	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the history of prompts is not kept: %w", err)
+		}
+	}()
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return fmt.Errorf("the history of prompts is not kept: %w", err)
+		return err
 	}
-	f, err := renameio.NewPendingFile(historyFile(home), renameio.WithPermissions(0o600))
+	lock := flock.New(filepath.Join(home, "history.lock"), flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {
+		return fmt.Errorf("%s: another starling holds it: %w", lock.Path(), err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	all, err := loadHistory(home)
 	if err != nil {
-		return fmt.Errorf("the history of prompts is not kept: %w", err)
+		return err
+	}
+	for _, text := range typed {
+		all.Add(text)
+	}
+	path := historyFile(home)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays a link
+	}
+	f, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return err
 	}
 	defer f.Cleanup()
-	if err := h.Save(f); err != nil {
-		return fmt.Errorf("the history of prompts is not kept: %w", err)
+	if err := all.Save(f); err != nil {
+		return err
 	}
 	return f.CloseAtomicallyReplace()
 }

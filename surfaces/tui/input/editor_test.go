@@ -231,7 +231,7 @@ func TestCursor(t *testing.T) {
 func TestHistory(t *testing.T) {
 	d := newDesk(t)
 	d.keys("one<enter>two<ctrl+j>lines<enter>one<enter>")
-	if diff := cmp.Diff([]string{"two\nlines", "one"}, d.e.o.History.Entries()); diff != "" {
+	if diff := cmp.Diff([]string{"two\nlines", "one"}, d.e.o.History.entries); diff != "" {
 		t.Fatal(diff)
 	}
 	d.keys("draft<up>")
@@ -263,14 +263,14 @@ func TestHistory(t *testing.T) {
 	if err := again.Load(strings.NewReader("no json\n" + file.String() + `"es\u001b[31mcape"` + "\n")); err == nil {
 		t.Error("the damaged line is not told")
 	}
-	if diff := cmp.Diff([]string{"two\nlines", "one", "escape"}, again.Entries()); diff != "" {
+	if diff := cmp.Diff([]string{"two\nlines", "one", "escape"}, again.entries); diff != "" {
 		t.Error(diff)
 	}
 	for i := range HistoryLimit + 10 {
 		again.Add(strings.Repeat("x", i+1))
 	}
 	again.Add(strings.Repeat("y", HistoryBytes+1))
-	if n := len(again.Entries()); n != HistoryLimit {
+	if n := len(again.entries); n != HistoryLimit {
 		t.Errorf("%d entries", n)
 	}
 }

@@ -14,6 +14,7 @@ import (
 // Its file holds what was typed, secrets and all: whoever stores it keeps it private.
 type History struct {
 	entries []string
+	typed   []string // what Add brought
 	// at is the entry that is shown; len(entries) is the draft.
 	at     int
 	drafts map[int]piece
@@ -44,7 +45,7 @@ func (h *History) Load(r io.Reader) error {
 			bad++
 			continue
 		}
-		h.Add(tidy(text))
+		h.put(tidy(text))
 	}
 	if err := scan.Err(); err != nil {
 		return fmt.Errorf("the history is not complete: %w", err)
@@ -71,19 +72,31 @@ func (h *History) Save(w io.Writer) error {
 // Add puts a text at the end and goes back to an empty draft. An older equal one
 // goes away.
 func (h *History) Add(text string) {
-	if text != "" && len(text) <= HistoryBytes {
-		h.entries = slices.DeleteFunc(h.entries, func(e string) bool { return e == text })
-		h.entries = append(h.entries, text)
-		if n := len(h.entries) - HistoryLimit; n > 0 {
-			h.entries = slices.Delete(h.entries, 0, n)
-		}
+	if h.put(text) {
+		h.typed = last(h.typed, text)
+	}
+}
+
+// put is Add of what was added in an earlier time; false for what is not kept.
+func (h *History) put(text string) bool {
+	kept := text != "" && len(text) <= HistoryBytes
+	if kept {
+		h.entries = last(h.entries, text)
 	}
 	h.at = len(h.entries)
 	clear(h.drafts)
+	return kept
 }
 
-// Entries returns them, oldest first.
-func (h *History) Entries() []string { return slices.Clone(h.entries) }
+// last puts a text at the end of a list and takes an older equal one away, and what is
+// beyond the limit.
+func last(list []string, text string) []string {
+	list = append(slices.DeleteFunc(list, func(e string) bool { return e == text }), text)
+	return slices.Delete(list, 0, max(len(list)-HistoryLimit, 0))
+}
+
+// Typed returns those that were added and not loaded, oldest first.
+func (h *History) Typed() []string { return slices.Clone(h.typed) }
 
 // move shows the entry steps further; ok is false where there is none. now is what
 // stands in the editor and is found again on the way back.
