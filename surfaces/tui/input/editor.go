@@ -83,6 +83,7 @@ func NewEditor(o EditorOptions) *Editor {
 		o.Keys = defaultKeys
 	}
 	e := &Editor{Box: tview.NewBox(), o: o, b: newBuffer(), marked: -1}
+	e.queue.popped = func() { e.marked = max(e.marked-1, -1) } // the mark stays on its line
 	e.when = func(ev *tcell.EventKey) time.Time { return ev.When() }
 	e.now = time.Now
 	e.after = func(d time.Duration, f func()) { o.Host.Go(func() { time.Sleep(d) }, f) }

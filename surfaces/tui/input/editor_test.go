@@ -308,6 +308,27 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// A run that ends takes the first line while another is marked: the keys are still for
+// the one that was marked, and for the text once it is gone.
+func TestQueueMarkStaysOnItsLine(t *testing.T) {
+	d := newDesk(t)
+	q := d.e.Queue()
+	for _, text := range []string{"first", "second", "third"} {
+		q.Push(Entry{Text: text})
+	}
+	d.keys("<up><up>")
+	q.Pop()
+	d.keys("<delete>")
+	if diff := cmp.Diff([]Entry{{Text: "third"}}, q.Entries()); diff != "" {
+		t.Error(diff)
+	}
+	q.Pop()
+	d.keys("x<delete>")
+	if got := d.e.Text(); got != "x" || q.Len() != 0 {
+		t.Errorf("%q is written, %d wait", got, q.Len())
+	}
+}
+
 func TestDefaultKeys(t *testing.T) {
 	for chord, action := range DefaultKeys() {
 		if chord == "ctrl+z" || chord == "ctrl+c" || chord == "esc" || chord == "f6" {

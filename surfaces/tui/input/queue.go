@@ -6,7 +6,10 @@ import (
 )
 
 // Queue is the lines that wait for the end of the run, first one first.
-type Queue struct{ waiting []queued }
+type Queue struct {
+	waiting []queued
+	popped  func() // the first one was taken: the places of the others moved
+}
 
 type queued struct {
 	entry Entry
@@ -33,7 +36,11 @@ func (q *Queue) Pop() (Entry, bool) {
 	if len(q.waiting) == 0 {
 		return Entry{}, false
 	}
-	return q.take(0).entry, true
+	first := q.take(0)
+	if q.popped != nil {
+		q.popped()
+	}
+	return first.entry, true
 }
 
 // Entries lists them.
