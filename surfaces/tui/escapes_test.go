@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gdamore/tcell/v2"
 	"pgregory.net/rapid"
@@ -102,5 +103,38 @@ func TestBehindEsc(t *testing.T) {
 	}
 	if bound > 8 {
 		t.Errorf("%d keys with Alt do nothing", bound)
+	}
+}
+
+// typedTeller is a terminal on which some bytes were typed.
+type typedTeller struct {
+	tcell.Tty
+	bytes string
+}
+
+func (s *typedTeller) Read(p []byte) (int, error) {
+	n := copy(p, s.bytes)
+	s.bytes = s.bytes[n:]
+	return n, nil
+}
+
+// Esc that is pressed while the terminal is asked for its background is heard, also
+// where the terminal never answers: it does not wait for the next key.
+func TestEscapeWhileAsking(t *testing.T) {
+	term := newTerminal(&typedTeller{bytes: "\x1b"})
+	heard := make(chan rune, 1)
+	term.typed = func(r rune) { heard <- r }
+	term.f.asked = true
+	if n, err := term.Read(make([]byte, 8)); n != 0 || err != nil {
+		t.Fatalf("%d bytes, %v", n, err)
+	}
+	term.stopAsking()
+	select {
+	case r := <-heard:
+		if r != 0x1b {
+			t.Errorf("heard %q", r)
+		}
+	case <-time.After(patience):
+		t.Error("nothing was heard")
 	}
 }

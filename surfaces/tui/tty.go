@@ -157,6 +157,7 @@ func (t *terminal) stopAsking() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ready = oneEscape(append(t.ready, t.e.apart(t.f.giveUp())...))
+	t.after() // an Esc among it waits for its rest, which may never come
 }
 
 // oneEscape makes one press of Esc of several that came at once. The key decoder waits
