@@ -139,8 +139,8 @@ func (p *panel) put(q posted) {
 	}
 }
 
-// enqueue needs mu. Of several resizes, and of drags and wheel turns in a row, the
-// newest stands for all.
+// enqueue needs mu. Of several resizes, and of drags of a button in a row, the newest
+// stands for all.
 func (p *panel) enqueue(q posted) (taken, full bool) {
 	if p.gone || p.reg.Update == nil {
 		return false, false

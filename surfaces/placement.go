@@ -40,8 +40,7 @@ type Placement struct {
 	Height int    // overlay, bottom
 }
 
-// kinds and the fields of each; the first kind is what a typing error is held
-// against.
+// placements are the kinds and the fields of each besides "kind".
 var placements = map[Kind][]string{
 	Side:    {"side", "width", "order"},
 	Status:  {},

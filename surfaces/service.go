@@ -24,7 +24,7 @@ var _ spec.Service = (*Service)(nil)
 // Service returns the service of this host.
 func (h *Host) Service() *Service { return &Service{h} }
 
-// parameters of each method.
+// methods are the parameters of each one, by its name.
 var methods = map[string][]string{"list": {}, "tree": {"plugin", "name"}, "send": {"plugin", "name", "msg"}}
 
 // Methods returns the names, sorted.

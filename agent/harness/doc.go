@@ -1,7 +1,8 @@
 // Package harness is wiring only: it turns options into an engine and owns its
 // start, reload and stop.
 //
-// It knows everybody and decides nothing: rules live in the rooms it joins.
+// It knows everybody and leaves the rules to the rooms it joins. One is its own, since
+// it needs all of them: which change on the disk becomes live without a person, and when.
 //
 // Failure: an engine that cannot start is an error that says what to do; a
 // plugin that cannot is a row with a reason, and the engine starts without it.

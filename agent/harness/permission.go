@@ -42,7 +42,7 @@ type permissions struct {
 	last []view.Decision // newest last
 }
 
-// kept is how many decisions /policy shows.
+// keptDecisions is how many of them /policy shows.
 const keptDecisions = 100
 
 func newPermissions(e *Engine, o Options) (*permissions, error) {

@@ -165,7 +165,7 @@ func (r *record) append(messages ...chat.Message) error {
 	return err
 }
 
-// Unsaved is why the session is not on disk; nil when it is.
+// unsaved is why the session is not on disk; nil when it is.
 func (r *record) unsaved() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
