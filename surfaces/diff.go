@@ -141,16 +141,3 @@ func span(s string) (at, count int, ok bool) {
 	count, err = strconv.Atoi(second)
 	return at, count, err == nil && count >= 0
 }
-
-// DiffCount returns how many lines were added and removed.
-func DiffCount(lines []DiffLine) (added, removed int) {
-	for _, l := range lines {
-		switch l.Sign {
-		case '+':
-			added++
-		case '-':
-			removed++
-		}
-	}
-	return added, removed
-}

@@ -27,9 +27,6 @@ func TestDiffLines(t *testing.T) {
 	if got := drawn(lines); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if added, removed := surfaces.DiffCount(lines); added != 2 || removed != 1 {
-		t.Errorf("+%d -%d", added, removed)
-	}
 	for _, c := range []struct{ patch, want string }{
 		{"", ""},
 		{"no patch", "0 0 =no patch\n"},
@@ -75,7 +72,15 @@ func TestDiffProperty(t *testing.T) {
 				changed[l.New] = true
 			}
 		}
-		added, removed := surfaces.DiffCount(lines)
+		added, removed := 0, 0
+		for _, l := range lines {
+			switch l.Sign {
+			case '+':
+				added++
+			case '-':
+				removed++
+			}
+		}
 		count := func(s string) int { return len(strings.Split(strings.TrimSuffix(s, "\n"), "\n")) }
 		if before != "" && after != "" && added-removed != count(after)-count(before) {
 			t.Fatalf("+%d -%d between %q and %q", added, removed, before, after)

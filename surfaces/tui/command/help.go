@@ -5,14 +5,6 @@ import (
 	"fmt"
 )
 
-// Help is the page that ? opens: the keys, then the commands.
-func Help(s Session) Reply {
-	var b Body
-	keyPart(&b, s)
-	commandPart(&b, s)
-	return page("keys and commands", b)
-}
-
 func help(_ context.Context, s Session, args string) Reply {
 	var b Body
 	switch args {

@@ -67,7 +67,7 @@ func BenchmarkRank(b *testing.B) {
 		files = append(files, fmt.Sprintf("some/folder%d/of/a/tree/file_%d.go", i%300, i))
 	}
 	for b.Loop() {
-		if len(Rank("folder7file77", files, 50)) == 0 {
+		if len(rank("folder7file77", len(files), func(i int) string { return files[i] })) == 0 {
 			b.Fatal("nothing found")
 		}
 	}

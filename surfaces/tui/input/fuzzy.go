@@ -105,17 +105,3 @@ func rank(query string, n int, text func(int) string) []int {
 	}
 	return out
 }
-
-// Rank returns the texts that answer a query, best first, at most limit; no limit when
-// it is 0.
-func Rank(query string, texts []string, limit int) []string {
-	order := rank(query, len(texts), func(i int) string { return texts[i] })
-	if limit > 0 && len(order) > limit {
-		order = order[:limit]
-	}
-	out := make([]string, len(order))
-	for i, at := range order {
-		out[i] = texts[at]
-	}
-	return out
-}

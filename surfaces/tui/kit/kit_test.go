@@ -24,7 +24,11 @@ func TestWrapProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := view.Clean(anyText.Draw(t, "text"))
 		width := rapid.IntRange(1, 30).Draw(t, "width")
-		for name, lines := range map[string][]string{"wrap": kit.Wrap(text, width), "chop": kit.Chop(text, width)} {
+		var chopped []string
+		for _, p := range kit.ChopPieces(text, width) {
+			chopped = append(chopped, p.Text)
+		}
+		for name, lines := range map[string][]string{"wrap": kit.Wrap(text, width), "chop": chopped} {
 			for _, line := range lines {
 				if _, rest, _ := kit.Cluster(line); kit.Width(line) > width && rest != "" {
 					t.Fatalf("%s: %q is %d wide, more than %d", name, line, kit.Width(line), width)

@@ -57,7 +57,6 @@ const (
 	Press MouseAction = iota
 	Release
 	Drag
-	Move
 	WheelUp
 	WheelDown
 )

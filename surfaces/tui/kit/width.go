@@ -135,11 +135,9 @@ func wrapLine(out []Piece, line string, width int) []Piece {
 	}
 }
 
-// Chop breaks clean text into lines of at most width cells between characters only,
-// and keeps every space: for output and code. Tabs become spaces.
-func Chop(text string, width int) []string { return texts(ChopPieces(Spaced(text), width)) }
-
-// ChopPieces is Chop, with what it takes to join the lines again.
+// ChopPieces breaks clean text into lines of at most width cells between characters
+// only, and keeps every space: for output and code. It comes with what it takes to join
+// the lines again.
 func ChopPieces(text string, width int) []Piece {
 	width = max(width, 1)
 	var out []Piece

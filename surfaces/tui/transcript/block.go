@@ -337,14 +337,3 @@ func plural(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
-
-// TextRows are lines as they are, with a margin; longer ones are broken.
-func TextRows(lines []string, l Look) []Row {
-	var out []Row
-	for _, line := range lines {
-		for _, p := range kit.WrapPieces(kit.Clean(line), l.Width-2) {
-			out = append(out, pieceRow(p, span(" ", 0), span(p.Text, 0)))
-		}
-	}
-	return out
-}
