@@ -154,6 +154,7 @@ func newSession(o Options, plain bool) (*Session, error) {
 	s.asking = input.NewQuestions(input.QuestionsOptions{
 		Host: host{s}, Answer: s.answer, Check: s.check, Keys: keys,
 		Running: func() bool { return s.running != nil }, Stop: func() { s.stopRun() },
+		Later: s.putOff,
 	})
 	return s, nil
 }

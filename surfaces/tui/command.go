@@ -38,6 +38,23 @@ func (a asked) Panels() []surfaces.Panel {
 	return nil
 }
 
+// AskAgain opens what the person put off, on the event loop; false at the end of the
+// session as well.
+func (a asked) AskAgain() bool {
+	opened := make(chan bool, 1)
+	a.s.in.do(func() {
+		again := a.s.asking.AskAgain()
+		a.s.needs()
+		opened <- again
+	})
+	select {
+	case again := <-opened:
+		return again
+	case <-a.s.ctx.Done():
+		return false
+	}
+}
+
 func (a asked) with(d Driver) asked {
 	a.Driver = d
 	return a

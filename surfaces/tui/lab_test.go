@@ -26,6 +26,7 @@ type engine struct {
 	mu       sync.Mutex
 	prompts  []string
 	answers  []view.Answer
+	asked    []string // the ids of what was answered
 	status   view.Status
 	mode     string
 	past     []chat.Message
@@ -59,9 +60,10 @@ func (e *engine) Steer(text string) error {
 	return nil
 }
 
-func (e *engine) Answer(_ string, a view.Answer) error {
+func (e *engine) Answer(id string, a view.Answer) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.asked = append(e.asked, id)
 	e.answers = append(e.answers, a)
 	return nil
 }
@@ -70,6 +72,17 @@ func (e *engine) answered() []view.Answer {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]view.Answer(nil), e.answers...)
+}
+
+// heard are the answers by question.
+func (e *engine) heard() map[string]view.Answer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	by := map[string]view.Answer{}
+	for i, id := range e.asked {
+		by[id] = e.answers[i]
+	}
+	return by
 }
 
 func (e *engine) Status() view.Status {

@@ -59,7 +59,10 @@ func (s *Session) runLines(ctx context.Context, open Open) error {
 	if err != nil {
 		return err
 	}
-	s.engine, s.ctx, s.ready = opened(d), ctx, true
+	// What waits for the engine must not outlive the session.
+	waits, end := context.WithCancel(ctx)
+	defer end()
+	s.engine, s.ctx, s.ready = opened(d), waits, true
 	l := &lines{s: s, out: s.o.Out, calls: map[string]string{}}
 	s.lines = l
 	for _, m := range d.Transcript() {
@@ -384,11 +387,15 @@ func (l *lines) settled(id string) {
 	}
 }
 
-// refuseAll answers no to what is open: nobody is there.
+// refuseAll answers no to what is open: nobody is there. A no about trust is kept, and
+// nobody said it: such a question goes without an answer.
 func (l *lines) refuseAll() {
 	open := l.open
 	l.open = nil
 	for _, lq := range open {
+		if lq.q.Kind == "trust" {
+			continue
+		}
 		a := view.Answer{Value: view.AnswerNo}
 		if lq.q.Kind == "question" {
 			a.Value = ""

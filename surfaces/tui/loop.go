@@ -222,7 +222,7 @@ func (s *Session) paint() {
 	s.editor.Draw(s.screen)
 	if a.bottom.H > 0 {
 		w := s.work
-		w.queued, w.asks = s.editor.Queue().Len(), !s.asking.Done()
+		w.queued, w.asks, w.aside = s.editor.Queue().Len(), !s.asking.Done(), s.asking.Aside() > 0
 		if s.panels != nil {
 			for _, t := range s.panels.Statuses() {
 				w.extra = append(w.extra, t.Text)

@@ -119,6 +119,12 @@ func (s *Session) answer(id string, a view.Answer) {
 	})
 }
 
+// putOff says where a question about trust is that the person does not answer now.
+func (s *Session) putOff(q *event.QuestionEvent) {
+	s.needs()
+	s.notice(view.Notice{Text: "not answered: " + oneLine(q.Summary) + " /trust asks again"})
+}
+
 func (s *Session) check(tool string, arguments json.RawMessage) error {
 	d := s.engine.wait(s.ctx)
 	if d == nil {

@@ -133,6 +133,7 @@ func TestStatusLines(t *testing.T) {
 		{},
 		{on: true, what: "go test ./...", since: now.Add(-12 * time.Second), queued: 1, extra: []string{"clock: 12:30"}},
 		{on: true, what: strings.Repeat("long ", 40), since: now, step: 3},
+		{on: true, what: "go test ./...", since: now.Add(-12 * time.Second), queued: 1, aside: true},
 		{hint: "Ctrl-C again quits"},
 		{hint: strings.Repeat("a long hint ", 20), on: true, what: "thinking", since: now, extra: []string{"clock: 12:30"}},
 		{extra: []string{"forecast: " + strings.Repeat("rain ", 9), "clock: 12:30"}},

@@ -23,6 +23,7 @@ type work struct {
 	hint   string
 	queued int
 	asks   bool     // a question waits for the person
+	aside  bool     // one about trust was put off
 	extra  []string // of surfaces of kind status, as NAME: text
 	keys   command.Shortcuts
 }
@@ -178,6 +179,9 @@ func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, 
 	}
 	if w.queued > 0 {
 		left = append(left, part{fmt.Sprintf("%d queued", w.queued), 0, 2, false})
+	}
+	if w.aside {
+		left = append(left, part{"/trust waits", surfaces.Warn, 1, false})
 	}
 	for _, x := range w.extra {
 		left = append(left, part{x, surfaces.Dim, 3, true})

@@ -54,20 +54,83 @@ func TestEscOnQuestion(t *testing.T) {
 	}
 }
 
-// A question about trust is none of the run's: Esc is its no, as outside of a run.
+// A question about trust is none of the run's: Esc puts it off, and nothing else. The
+// screen says that it waits, and /trust, each way it is asked, opens it again.
 func TestEscOnTrust(t *testing.T) {
 	e := &engine{run: waiting}
 	l := newLab(t, 80, 24, e)
 	l.in(func() { l.s.prompt(entry("go")) })
-	l.s.onQuestion(&event.QuestionEvent{ID: "q1", Kind: "trust", Summary: "trust it?", Detail: "a file", Options: []string{view.AnswerTrust, "no"}})
-	l.sees("trust it?")
-	time.Sleep(500 * time.Millisecond) // a question is deaf at first; a second Esc would stop the run
-	l.key(tcell.KeyEsc, 0, 0)
+	l.s.onQuestion(&event.QuestionEvent{ID: "q1", Kind: "trust", Summary: "trust plugin w?", Detail: "a file", Options: []string{view.AnswerTrust, "no"}})
+	for _, asks := range []func(){
+		func() { l.s.send(entry("/trust")) },
+		func() { l.s.send(entry("/trust approve")) },
+	} {
+		l.sees("Esc not now")
+		l.sees("waiting for you")
+		time.Sleep(500 * time.Millisecond) // a question is deaf at first; a second Esc would stop the run
+		l.key(tcell.KeyEsc, 0, 0)
+		l.until("put off", func() bool { return l.s.asking.Done() })
+		for _, want := range []string{"not answered: trust plugin w? /trust asks again", "· /trust waits  ", "starting", "Esc stops"} {
+			l.sees(want)
+		}
+		l.in(func() {
+			if l.s.running == nil || l.s.running.stopping {
+				t.Error("the run does not go on")
+			}
+			asks()
+		})
+		l.until("open again", func() bool { return !l.s.asking.Done() && len(l.s.modals) == 0 })
+	}
+	l.sees("Esc not now")
+	time.Sleep(500 * time.Millisecond)
+	l.key(tcell.KeyRune, 'y', 0)
 	l.until("an answer", func() bool { return len(e.answered()) > 0 })
-	if got := e.answered(); len(got) != 1 || got[0].Value != "no" {
+	if got := e.answered(); len(got) != 1 || got[0].Value != view.AnswerTrust {
 		t.Errorf("answered %+v", got)
 	}
-	l.until("it goes on", func() bool { return l.s.running != nil && !l.s.running.stopping })
+	if got := l.text(); strings.Contains(got, "/trust waits") {
+		t.Errorf("what is answered waits:\n%s", got)
+	}
+}
+
+// Who leaves has not answered a question about trust, on a screen and in lines.
+func TestLeavingIsNoAnswerAboutTrust(t *testing.T) {
+	trust := &event.QuestionEvent{ID: "t", Kind: "trust", Summary: "trust plugin w?", Detail: "a file", Options: []string{view.AnswerTrust, "no"}}
+	ask := func(s *Session) {
+		s.onQuestion(trust)
+		for _, id := range []string{"q1", "q2"} {
+			s.onQuestion(&event.QuestionEvent{ID: id, Kind: "permission", Tool: "bash", Summary: "bash make", Detail: "make", Options: []string{"yes", "no"}})
+		}
+	}
+	check := func(t *testing.T, e *engine) {
+		t.Helper()
+		for end := time.Now().Add(patience); len(e.answered()) < 2 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
+		if got := e.heard(); len(got) != 2 || got["q1"].Value != "no" || got["q2"].Value != "no" {
+			t.Errorf("answered %+v", got)
+		}
+	}
+	t.Run("screen", func(t *testing.T) {
+		e := &engine{}
+		l := newLab(t, 80, 24, e)
+		ask(l.s)
+		l.sees("(2 more)")
+		l.key(tcell.KeyCtrlC, 0, tcell.ModCtrl)
+		l.key(tcell.KeyCtrlC, 0, tcell.ModCtrl)
+		l.end()
+		check(t, e)
+	})
+	t.Run("lines", func(t *testing.T) {
+		e := &engine{}
+		l := newPlain(t, e)
+		ask(l.s)
+		l.sees("? trust plugin w?")
+		if err := l.in.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l.ends()
+		check(t, e)
+	})
 }
 
 // Esc stops a command of the person.

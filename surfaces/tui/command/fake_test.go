@@ -39,6 +39,7 @@ type fake struct {
 	tools    []view.Tool
 	skills   []view.Skill
 	said     string // of every method that has a note
+	aside    bool   // a question was put off
 }
 
 var _ command.Session = (*fake)(nil)
@@ -54,6 +55,7 @@ func (f *fake) Panels() []surfaces.Panel { return f.panels }
 func (f *fake) Theme() string            { return "dark" }
 func (f *fake) Keys() input.Keymap       { return input.DefaultKeys() }
 func (f *fake) Now() time.Time           { return noon }
+func (f *fake) AskAgain() bool           { return f.aside }
 
 func (f *fake) Shortcuts() command.Shortcuts { return command.DefaultShortcuts() }
 

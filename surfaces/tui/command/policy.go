@@ -11,6 +11,9 @@ import (
 func trust(ctx context.Context, s Session, args string) Reply {
 	switch args {
 	case "":
+		if s.AskAgain() {
+			return Reply{}
+		}
 		return Reply{View: trustView(s)}
 	case "approve":
 		return setTrust(ctx, s, true)
@@ -76,6 +79,9 @@ func trustBody(list []view.Plugin) Body {
 }
 
 func setTrust(ctx context.Context, s Session, approve bool) Reply {
+	if approve && s.AskAgain() { // the engine asks one at a time
+		return Reply{}
+	}
 	said, err := s.Trust(ctx, approve)
 	if err != nil {
 		return failure(err)

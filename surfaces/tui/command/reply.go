@@ -19,6 +19,8 @@ type Session interface {
 	Queued() []string
 	// Panels are the surfaces of plugins, closed ones too.
 	Panels() []surfaces.Panel
+	// AskAgain opens a question about trust that the person put off; false for none.
+	AskAgain() bool
 	// Theme is the name of the theme.
 	Theme() string
 	// Keys are those of the editor.

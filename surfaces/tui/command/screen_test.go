@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"starling/surfaces"
@@ -36,5 +37,41 @@ func TestSidebarSaysWhenNothingIsBeside(t *testing.T) {
 				t.Errorf("%s, %s: says %q, want %q; does %d", c.name, line, got, c.want, r.Do)
 			}
 		}
+	}
+}
+
+// What the person put off is asked again before anything else is asked about trust: by
+// /trust, by /trust approve and by the key of its page. To take approvals back waits for
+// no answer.
+func TestTrustAsksAgainFirst(t *testing.T) {
+	for _, c := range []struct {
+		line  string
+		aside bool
+		did   string
+		view  bool
+	}{
+		{"/trust", true, "", false},
+		{"/trust", false, "", true},
+		{"/trust approve", true, "", false},
+		{"/trust approve", false, "trust true", false},
+		{"/trust revoke", true, "trust false", false},
+	} {
+		s := day()
+		s.aside = c.aside
+		r := run(s, c.line)
+		if got := strings.Join(s.did, ", "); got != c.did || (r.View != nil) != c.view || c.aside && c.did == "" && !r.Body.Empty() {
+			t.Errorf("%s, put off %v: did %q, view %v, says %q", c.line, c.aside, got, r.View != nil, text(r))
+		}
+	}
+	s := day()
+	page := run(s, "/trust").View
+	s.aside = true
+	for _, k := range page.Keys {
+		if k.Chord == "a" {
+			k.Do(t.Context(), "")
+		}
+	}
+	if len(s.did) > 0 {
+		t.Errorf("the key of the page did %q", s.did)
 	}
 }

@@ -49,6 +49,8 @@ type question struct {
 	// stops tells whether Esc stops a run, which stop does and refuses.
 	stops func() bool
 	stop  func()
+	// later puts a question about trust off.
+	later func()
 
 	keys    Keymap
 	stage   stage
@@ -69,7 +71,7 @@ func newQuestion(host kit.Host, q *event.QuestionEvent, keys Keymap) *question {
 	if keys == nil {
 		keys = defaultKeys
 	}
-	d := &question{modal: newModal(host), q: q, keys: keys, stops: func() bool { return false }}
+	d := &question{modal: newModal(host), q: q, keys: keys, stops: func() bool { return false }, later: func() {}}
 	d.asked = d.now()
 	d.after = func(wait time.Duration, f func()) { host.Go(func() { time.Sleep(wait) }, f) }
 	if q.Kind == "question" && len(q.Options) == 0 {
@@ -120,15 +122,22 @@ func (d *question) choices() []choice {
 			out = append(out, choice{c.key, c.label})
 		}
 	}
-	if d.stops() {
+	if d.trust() || d.stops() {
 		out = append(out, choice{"Esc", d.escape()})
 	}
 	return out
 }
 
-// escape is what Esc does with a question of the run that nobody is writing in.
+// trust tells whether it is about which code counts. Such a question is none of
+// the run's, and its no is kept: to leave it is no answer.
+func (d *question) trust() bool { return d.q.Kind == "trust" }
+
+// escape is what Esc does with a question that nobody is writing in.
 func (d *question) escape() string {
-	if d.stops() {
+	switch {
+	case d.trust():
+		return "not now"
+	case d.stops():
 		return "stops the run"
 	}
 	return "no answer"
@@ -242,6 +251,8 @@ func (d *question) Key(ev *tcell.EventKey) bool {
 		d.begin(scoping)
 	case c == "n" && d.q.Kind == "permission":
 		d.begin(reasoning)
+	case c == "esc" && d.trust():
+		d.later()
 	case c == "n", c == "esc":
 		d.finish(view.Answer{Value: view.AnswerNo})
 	case c == "e" && d.offers(view.AnswerEdit):

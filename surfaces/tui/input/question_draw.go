@@ -204,7 +204,7 @@ func (d *question) Draw(s tcell.Screen) {
 		kit.PutSpans(s, r.X, y, r.W, l, t)
 		y++
 	}
-	if left := d.left(); d.q.Kind != "trust" && y-1 < r.Y+r.H {
+	if left := d.left(); !d.trust() && y-1 < r.Y+r.H {
 		kit.Put(s, r.X+r.W-len(left), y-1, len(left), left, t.Style(surfaces.Dim))
 	}
 }

@@ -25,6 +25,8 @@ type QuestionsOptions struct {
 	Running func() bool
 	// Stop stops the run; the questions that belong to it are refused right after.
 	Stop func()
+	// Later hears that a question about trust was put off; it may be nil.
+	Later func(q *event.QuestionEvent)
 	// Keys are those of the editor, for what is written in an answer; nil for
 	// DefaultKeys.
 	Keys Keymap
@@ -35,9 +37,10 @@ type QuestionsOptions struct {
 // plugins too.
 type Questions struct {
 	*tview.Box
-	o    QuestionsOptions
-	open []*question
-	made func(*question) // for tests
+	o     QuestionsOptions
+	open  []*question
+	aside []*question     // those about trust that were put off
+	made  func(*question) // for tests
 }
 
 // NewQuestions returns an empty one.
@@ -50,8 +53,8 @@ func (s *Questions) Ask(q *event.QuestionEvent) {
 		s.drop(d)
 		s.o.Answer(q.ID, a)
 	}
-	d.stops = func() bool { return s.o.Running != nil && s.o.Running() && d.q.Kind != "trust" }
-	d.stop = s.stop
+	d.stops = func() bool { return s.o.Running != nil && s.o.Running() && !d.trust() }
+	d.stop, d.later = s.stop, func() { s.putOff(d) }
 	if s.o.Check != nil {
 		d.check = func(tool string, arguments json.RawMessage, result func(error)) {
 			var err error
@@ -64,9 +67,33 @@ func (s *Questions) Ask(q *event.QuestionEvent) {
 	s.open = append(s.open, d)
 }
 
+// putOff keeps a question about trust for AskAgain.
+func (s *Questions) putOff(d *question) {
+	s.drop(d)
+	s.aside = append(s.aside, d)
+	if s.o.Later != nil {
+		s.o.Later(d.q)
+	}
+}
+
+// Aside counts the questions that were put off.
+func (s *Questions) Aside() int { return len(s.aside) }
+
+// AskAgain opens those that were put off; false when there is none.
+func (s *Questions) AskAgain() bool {
+	again := s.aside
+	s.aside = nil
+	for _, d := range again {
+		d.deaf = deaf{} // it has to be read anew
+		d.body.top = 0
+	}
+	s.open = append(s.open, again...)
+	return len(again) > 0
+}
+
 // Settled takes a question away that somebody else answered, or time did.
 func (s *Questions) Settled(id string) {
-	for _, d := range s.open {
+	for _, d := range slices.Concat(s.open, s.aside) {
 		if d.q.ID == id {
 			d.done = true
 			s.drop(d)
@@ -75,19 +102,22 @@ func (s *Questions) Settled(id string) {
 	}
 }
 
-// RefuseAll answers no to every question: the program ends.
-func (s *Questions) RefuseAll() { s.refuse(func(*question) bool { return true }) }
-
-// stop stops the run and refuses what it asked. A question about trust is not the
-// run's, and its no would be kept: it stays.
-func (s *Questions) stop() {
-	s.o.Stop()
-	s.refuse(func(d *question) bool { return d.q.Kind != "trust" })
+// RefuseAll answers no to every question of the run: the program ends. Those about
+// trust go without an answer.
+func (s *Questions) RefuseAll() {
+	s.refuse()
+	s.open, s.aside = nil, nil
 }
 
-func (s *Questions) refuse(which func(*question) bool) {
+// stop stops the run and refuses what it asked; questions about trust stay.
+func (s *Questions) stop() {
+	s.o.Stop()
+	s.refuse()
+}
+
+func (s *Questions) refuse() {
 	for _, d := range slices.Clone(s.open) {
-		if !which(d) {
+		if d.trust() {
 			continue
 		}
 		a := view.Answer{Value: view.AnswerNo}
@@ -99,7 +129,8 @@ func (s *Questions) refuse(which func(*question) bool) {
 }
 
 func (s *Questions) drop(d *question) {
-	s.open = slices.DeleteFunc(s.open, func(o *question) bool { return o == d })
+	is := func(o *question) bool { return o == d }
+	s.open, s.aside = slices.DeleteFunc(s.open, is), slices.DeleteFunc(s.aside, is)
 }
 
 // Len counts the open questions.
@@ -110,7 +141,7 @@ func (s *Questions) Done() bool { return len(s.open) == 0 }
 
 // NextDraw is how long the countdown shows the same; 0 when nothing counts.
 func (s *Questions) NextDraw() time.Duration {
-	if s.Done() || s.open[0].q.Kind == "trust" {
+	if s.Done() || s.open[0].trust() {
 		return 0
 	}
 	return time.Second
