@@ -132,6 +132,8 @@ type Agent struct {
 	sent   map[string]sent  // the newest request, by model
 	told   map[string]bool  // who broke a prefix
 	tight  int              // how often a server refused a request for its size
+	// refused are the images that a server did not take, by their first byte.
+	refused map[*byte]bool
 	// unrecorded is the newest error of Appended that was told.
 	unrecorded string
 
@@ -206,9 +208,10 @@ func New(o Options) *Agent {
 	return a
 }
 
-// Run answers one prompt. It never panics; whatever happens stands in the
-// outcome. While another run goes it returns StopError at once.
-func (a *Agent) Run(ctx context.Context, prompt string) Outcome {
+// Run answers one prompt, which the model reads with the attached blocks of text and
+// images behind it. It never panics; whatever happens stands in the outcome. While
+// another run goes it returns StopError at once.
+func (a *Agent) Run(ctx context.Context, prompt string, attached ...chat.Block) Outcome {
 	if !a.busy.CompareAndSwap(false, true) {
 		return failed(errors.New("agent: another run is still going: wait for its end or cancel it"))
 	}
@@ -218,7 +221,7 @@ func (a *Agent) Run(ctx context.Context, prompt string) Outcome {
 	defer a.turn.Unlock()
 	r := newRun(ctx, a)
 	defer r.cancel(nil)
-	r.safely(func() { r.admit(prompt) })
+	r.safely(func() { r.admit(prompt, attached) })
 	if r.started {
 		if r.out.Stop == "" {
 			r.safely(r.ticking(r.loop))

@@ -60,8 +60,8 @@ var ErrNoRun = errors.New("no run goes on that could answer it: send it as a pro
 
 // Steer adds a message of the person to the run that goes, at the next place where
 // one may stand; the model answers it before the run ends.
-func (a *Agent) Steer(text string) error {
-	if strings.TrimSpace(text) == "" {
+func (a *Agent) Steer(text string, attached ...chat.Block) error {
+	if strings.TrimSpace(text) == "" && len(attached) == 0 {
 		return errors.New("the text is empty")
 	}
 	a.mu.Lock()
@@ -75,7 +75,7 @@ func (a *Agent) Steer(text string) error {
 	if r.over || r.ending || r.ctx.Err() != nil {
 		return ErrNoRun
 	}
-	r.queue = append(r.queue, edit{message: chat.TextMessage(chat.User, text), person: true})
+	r.queue = append(r.queue, edit{message: told(text, attached), person: true})
 	return nil
 }
 

@@ -77,13 +77,20 @@ func lines(s string) int {
 	return n
 }
 
-// smaller makes a request that the server refused for its size smaller, and those that
-// follow it too. It returns false when that was not the failure, or nothing is left to
-// shorten.
+// smaller makes a request that the server refused for its size, or as it is, smaller, and
+// those that follow it too. It returns false when that was not the failure, or nothing is
+// left to shorten.
 func (t *turnState) smaller(req *provider.Request) bool {
 	var f *provider.Failure
 	a := t.r.a
-	if !errors.As(t.err, &f) || f.Kind != provider.TooLong || len(t.reply.Blocks) > 0 || t.r.ended() {
+	if !errors.As(t.err, &f) || len(t.reply.Blocks) > 0 || t.r.ended() {
+		return false
+	}
+	switch f.Kind {
+	case provider.TooLong:
+	case provider.BadRequest:
+		return t.imageless(req)
+	default:
 		return false
 	}
 	for a.tight < len(tightening) {
@@ -97,7 +104,7 @@ func (t *turnState) smaller(req *provider.Request) bool {
 		t.r.notice(fmt.Sprintf("the request was too large for the model server: it is sent again with at most %d bytes of each tool result", tightening[a.tight-1]*3/2))
 		return true
 	}
-	return false
+	return t.imageless(req)
 }
 
 // tightened shortens the tool results of a request as far as servers refused longer

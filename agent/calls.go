@@ -323,11 +323,12 @@ func (t *turnState) finish(c *call) {
 	for _, n := range e.Notes {
 		content += fmt.Sprintf("\n\n[note of %s: %s]", n.By, strings.ToValidUTF8(n.Text, "\uFFFD"))
 	}
-	r.add(chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{
+	result := chat.Block{
 		Kind: chat.Result, ID: c.block.ID, Name: c.block.Name,
 		Text: r.a.bounded(content), IsError: e.IsError,
 		Details: t.present(c, content, e.IsError, valid(e.Details)),
-	}}})
+	}
+	r.add(chat.Message{Role: chat.ToolRole, Blocks: append([]chat.Block{result}, c.result.Images...)})
 }
 
 // masked is a text without the values of keys: a command may have found one.

@@ -29,7 +29,7 @@ func (t *turnState) request() provider.Request {
 			req := shaped(provider.Request{
 				System: r.system, Messages: history, Tools: offered, Model: t.model.name, Thinking: t.model.thinking,
 			}, t.shape, r.first)
-			req.Messages = tightened(req.Messages, r.a.tight)
+			req.Messages = r.a.withoutRefused(tightened(req.Messages, r.a.tight))
 			return req
 		}
 		lapsed = append(lapsed, r.waitFor(holds, heard)...)
@@ -148,6 +148,9 @@ func weight(m chat.Message) int {
 	n := 0
 	for _, b := range m.Blocks {
 		n += len(b.Text) + len(b.Name) + len(b.Arguments)
+		if b.Kind == chat.Image {
+			n += chat.ImageTokens * bytesPerToken
+		}
 	}
 	return n
 }

@@ -68,7 +68,7 @@ func (r *run) safely(f func()) {
 }
 
 // admit settles the composition, announces the prompt and appends it.
-func (r *run) admit(prompt string) {
+func (r *run) admit(prompt string, attached []chat.Block) {
 	a := r.a
 	if r.ended() {
 		return
@@ -89,16 +89,16 @@ func (r *run) admit(prompt string) {
 	case r.ended():
 	case e.Rejected != nil:
 		r.stop(StopRejected, reason(e.Rejected))
-	case strings.TrimSpace(e.Text) == "":
+	case strings.TrimSpace(e.Text) == "" && len(attached) == 0:
 		r.fail(errors.New("the prompt is empty: there is nothing to send"))
 	case a.currentModel().provider == nil:
 		r.fail(errors.New("there is no model to send the prompt to"))
 	default:
-		r.start(e.Text)
+		r.start(e.Text, attached)
 	}
 }
 
-func (r *run) start(prompt string) {
+func (r *run) start(prompt string, attached []chat.Block) {
 	r.task = prompt
 	r.takeNotes()
 	r.first = len(r.a.transcript())
@@ -111,11 +111,18 @@ func (r *run) start(prompt string) {
 		return
 	}
 	r.system = system
-	r.add(chat.TextMessage(chat.User, prompt))
+	r.add(told(prompt, attached))
 	r.started = true
 	r.a.setCurrent(r)
 	r.a.ports.runStart.Send(r.listenerCtx(), &event.RunStartEvent{Run: r.handle()})
 	r.apply()
+}
+
+// told is a message of the person.
+func told(text string, attached []chat.Block) chat.Message {
+	m := chat.TextMessage(chat.User, text)
+	m.Blocks = append(m.Blocks, attached...)
+	return m
 }
 
 // finish ends a started run: the transcript is made whole, the end announced,

@@ -131,8 +131,9 @@ type turnState struct {
 	tried   map[string]bool // models that were asked for this reply
 	shape   event.Shape
 	reply   chat.Message
-	err     error  // of a failed reply
-	stopped string // why the run ends after this batch, under r.mu while calls run
+	err     error   // of a failed reply
+	dropped []*byte // the images, by their first byte, without which it is tried again
+	stopped string  // why the run ends after this batch, under r.mu while calls run
 	// finished is what a call said the run ends with; empty when none did.
 	finished string
 	pushed   []string // who pushed user messages after the reply

@@ -37,29 +37,36 @@ func wellFormed(messages []chat.Message) []chat.Message {
 // answers returns one result message for each call, from those that follow
 // before the next reply.
 func answers(calls []chat.Block, following []chat.Message) []chat.Message {
-	results := map[string]chat.Block{}
+	results := map[string][]chat.Block{} // with the images of each
 	for _, m := range following {
 		if m.Role == chat.Assistant {
 			break
 		}
+		id, first := "", false
 		for _, b := range m.Blocks {
-			if _, have := results[b.ID]; b.Kind == chat.Result && !have {
-				results[b.ID] = b
+			switch {
+			case b.Kind == chat.Result:
+				id, first = b.ID, results[b.ID] == nil
+				fallthrough
+			case b.Kind == chat.Image && len(b.Data) > 0:
+				if first {
+					results[id] = append(results[id], b)
+				}
 			}
 		}
 	}
 	out := make([]chat.Message, 0, len(calls))
 	for _, c := range calls {
-		b, ok := results[c.ID]
-		if !ok {
+		blocks := results[c.ID]
+		if blocks == nil {
 			out = append(out, interruptedResults([]chat.Block{c}, effectUnknown)...)
 			continue
 		}
-		b.Name = c.Name
-		if b.Text == "" {
-			b.Text = noOutput
+		blocks[0].Name = c.Name
+		if blocks[0].Text == "" {
+			blocks[0].Text = noOutput
 		}
-		out = append(out, chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{b}})
+		out = append(out, chat.Message{Role: chat.ToolRole, Blocks: blocks})
 	}
 	return out
 }

@@ -343,17 +343,23 @@ func (e *Engine) plainSystem() string {
 	return prompt.Compose(base, e.texts.Instructions, e.texts.Skills, e.options.AppendSystem)
 }
 
-// Prompt runs one prompt to its outcome, and then what plugins queued meanwhile.
-func (e *Engine) Prompt(ctx context.Context, text string) view.Outcome {
+// Prompt runs one prompt to its outcome, and then what plugins queued meanwhile. The
+// model gets the files with it, as Attach reads them; one that cannot be read is an
+// outcome "error" before anything ran.
+func (e *Engine) Prompt(ctx context.Context, text string, files ...string) view.Outcome {
 	if !e.stage.TryLock() {
 		return e.outcome(agent.Outcome{Stop: agent.StopError, StopWhy: agent.ErrRunning.Error(), Err: agent.ErrRunning})
 	}
 	defer e.stage.Unlock()
+	attached, err := e.attach(ctx, files)
+	if err != nil {
+		return e.outcome(agent.Outcome{Stop: agent.StopError, StopWhy: err.Error(), Err: err})
+	}
 	e.queue.begun(text)
 	e.greet(ctx)
 	e.runs.Add(1)
 	e.record.begin(ctx)
-	o := e.agent.Run(ctx, text)
+	o := e.agent.Run(ctx, text, attached...)
 	for n := 0; o.Stop == agent.StopEnd; n++ {
 		next, ok := e.queue.take(n)
 		if !ok {

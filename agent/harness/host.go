@@ -50,6 +50,7 @@ func (e *Engine) builtin() []spec.Tool {
 	o := e.options
 	files := fs.NewWith(e.jail, fs.Options{
 		Folders: e.folders, Changed: e.fileChanged, Home: e.real.Home, StateHome: e.realHome, Env: e.shell.Env(),
+		Blind: func() bool { return !e.models.sees(e.agent.Model()) },
 	})
 	e.files.tools = files
 	all := append([]spec.Tool{e.watched(e.bash.Tool(), files)}, files.All()...)

@@ -228,6 +228,19 @@ func readScenario(path string) ([]byte, error) {
 	return data, err
 }
 
+// sees tells whether the model of a full name takes images; those in a file of steps
+// and the demo do, as they take all.
+func (m *models) sees(name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, b := range m.made {
+		if b.name == name {
+			return b.model.ID == "" || b.model.Sees()
+		}
+	}
+	return false
+}
+
 // think lowers a level to what the model has.
 func (b built) think(level string) (string, string, error) {
 	if level == "" {

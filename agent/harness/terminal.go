@@ -12,6 +12,7 @@ import (
 
 	"starling/agent"
 	"starling/agent/prompt"
+	"starling/bus/chat"
 	"starling/bus/compose"
 	"starling/bus/view"
 	"starling/surfaces"
@@ -92,8 +93,29 @@ const panelsGrace = time.Second
 // Panels are those of a terminal session; nil in every other host.
 func (e *Engine) Panels() *surfaces.Host { return e.sitting.panels }
 
-// Steer adds a message of the person to the run that goes; an error when none does.
-func (e *Engine) Steer(text string) error { return e.agent.Steer(text) }
+// Steer adds a message of the person to the run that goes; an error when none does, or a
+// file cannot be read.
+func (e *Engine) Steer(text string, files ...string) error {
+	attached, err := e.attach(context.Background(), files)
+	if err != nil {
+		return err
+	}
+	return e.agent.Steer(text, attached...)
+}
+
+// attach reads files that the person sends along, whatever their rules and the
+// workspace's say: they named them.
+func (e *Engine) attach(ctx context.Context, files []string) ([]chat.Block, error) {
+	var blocks []chat.Block
+	for _, path := range files {
+		b, err := e.files.tools.Attach(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, b...)
+	}
+	return blocks, nil
+}
 
 // Note puts a message of the person into the conversation; the model reads it with
 // the next request.

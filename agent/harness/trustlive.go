@@ -178,9 +178,7 @@ func (e *Engine) askTrust(life context.Context, b batch) {
 	if r.by != byPerson {
 		return
 	}
-	if err := e.trusted(b, r.Value); err != nil {
-		e.say(life, view.Notice{Text: "trust: " + err.Error(), Warn: true})
-	}
+	e.trusted(life, b, r.Value)
 	if r.Value == view.AnswerNo {
 		e.say(life, view.Notice{Text: "not trusted: " + b.without()})
 		return
@@ -188,8 +186,15 @@ func (e *Engine) askTrust(life context.Context, b batch) {
 	e.follow(life)
 }
 
-// trusted keeps an answer.
-func (e *Engine) trusted(b batch, answer string) error {
+// trusted keeps an answer. One that cannot be stored is told of; it counts until exit all
+// the same.
+func (e *Engine) trusted(ctx context.Context, b batch, answer string) {
+	if err := e.keepTrust(b, answer); err != nil {
+		e.say(ctx, view.Notice{Text: "trust: " + err.Error(), Warn: true})
+	}
+}
+
+func (e *Engine) keepTrust(b batch, answer string) error {
 	if answer == view.AnswerNo {
 		e.live.mu.Lock()
 		for k, digests := range b.grants {
@@ -199,7 +204,7 @@ func (e *Engine) trusted(b batch, answer string) error {
 		e.live.mu.Unlock()
 		return b.about.Refuse()
 	}
-	err := b.about.Approve() // it counts until exit also when it is not stored
+	err := b.about.Approve()
 	e.live.mu.Lock()
 	defer e.live.mu.Unlock()
 	for k, digests := range b.grants {
@@ -360,9 +365,7 @@ func (e *Engine) Trust(ctx context.Context, approve bool) (string, error) {
 	if r.by != byPerson {
 		return "nobody answered; nothing is stored", nil
 	}
-	if err := e.trusted(b, r.Value); err != nil {
-		return "", err
-	}
+	e.trusted(ctx, b, r.Value)
 	if r.Value == view.AnswerNo {
 		return "not trusted: " + b.without(), nil
 	}

@@ -130,6 +130,21 @@ func TestTrustLiveNotAgain(t *testing.T) {
 	}
 }
 
+// An answer that cannot be stored is told of, and counts until the end all the same.
+func TestTrustLiveNotStored(t *testing.T) {
+	p := newPlace(t)
+	p.write(plugged, command("one"))
+	p.write("home/trust.lock/in-the-way", "")
+	e, _ := p.atTerminal(trusting("version"))
+	said, err := e.Trust(t.Context(), true)
+	if err != nil || !strings.Contains(said, "loaded w") || says(p, e) != "one" {
+		t.Errorf("%q %v, %s", said, err, p.state(e, "w"))
+	}
+	if !strings.Contains(p.said(), "not stored") || strings.Contains(p.said(), "another starling") {
+		t.Error(p.said())
+	}
+}
+
 // A home plugin that asks for a new word asks the person; a plugin answers nothing.
 func TestTrustLiveNewWord(t *testing.T) {
 	p := newPlace(t)

@@ -150,7 +150,7 @@ func (s *Session) Branch(id string) (prompt string, err error) {
 	case err != nil:
 		return "", err
 	case m.Role == chat.User:
-		return m.Text(), s.moveHead(s.nodes[at].parent)
+		return m.Said(), s.moveHead(s.nodes[at].parent)
 	case m.Role == chat.ToolRole || len(m.Calls()) > 0:
 		return "", fmt.Errorf("session %s: message %s: %w", s.id, id, ErrInsideTurn)
 	}

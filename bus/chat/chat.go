@@ -29,6 +29,10 @@ const (
 	Image    BlockKind = "image"
 )
 
+// ImageTokens is what an image counts as in estimates. Providers bill one by its size in
+// pixels, and shrink large ones to about this.
+const ImageTokens = 1500
+
 // Block is one part of a message.
 type Block struct {
 	Kind BlockKind `json:"kind"`
@@ -70,6 +74,17 @@ func TextMessage(role Role, text string) Message {
 
 // Text joins the text blocks of m.
 func (m Message) Text() string { return m.join(Text) }
+
+// Said is what a person wrote of a message of theirs: its first text. What stands behind
+// it are files that they sent along.
+func (m Message) Said() string {
+	for _, b := range m.Blocks {
+		if b.Kind == Text {
+			return b.Text
+		}
+	}
+	return ""
+}
 
 // Thinking joins the thinking blocks of m.
 func (m Message) Thinking() string { return m.join(Thinking) }

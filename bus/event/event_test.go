@@ -138,12 +138,15 @@ func TestRequestRefusals(t *testing.T) {
 	result := func(id string) chat.Message {
 		return chat.Message{Role: chat.ToolRole, Blocks: []chat.Block{{Kind: chat.Result, ID: id}}}
 	}
+	photo := result("1")
+	photo.Blocks = append(photo.Blocks, chat.Block{Kind: chat.Image, Data: []byte("i")})
 	user := chat.TextMessage(chat.User, "u")
 	for name, c := range map[string]struct {
 		answer event.RequestAnswer
 		want   string
 	}{
 		"whole":                  {event.RequestAnswer{Messages: []chat.Message{user, call("1", "2"), result("2"), result("1"), user}}, ""},
+		"images of a result":     {event.RequestAnswer{Messages: []chat.Message{call("1"), photo}}, ""},
 		"no result":              {event.RequestAnswer{Messages: []chat.Message{user, call("1")}}, `a: messages: the call "1" is parted from its result: keep both or drop both`},
 		"something in between":   {event.RequestAnswer{Messages: []chat.Message{call("1"), user, result("1")}}, `a: messages: the call "1" is parted from its result: keep both or drop both`},
 		"one of two":             {event.RequestAnswer{Messages: []chat.Message{call("1", "2"), result("1"), call("3"), result("3")}}, `a: messages: the call "2" is parted from its result: keep both or drop both`},

@@ -145,6 +145,9 @@ func paired(messages []chat.Message) error {
 			continue
 		}
 		for _, b := range m.Blocks {
+			if b.Kind == chat.Image {
+				continue // of the result before it
+			}
 			at := slices.Index(open, b.ID)
 			if at < 0 {
 				return fmt.Errorf("messages[%d] is the result of %q, whose call does not stand before it: keep both or drop both", i, b.ID)

@@ -3,6 +3,8 @@ package spec
 import (
 	"context"
 	"encoding/json"
+
+	"starling/bus/chat"
 )
 
 // Risk is what a tool call can do to the world.
@@ -63,6 +65,8 @@ type ToolResult struct {
 	IsError bool
 	// Details for screens, one JSON value; never sent to the model.
 	Details json.RawMessage
+	// Images are blocks of kind image that models read with the content.
+	Images []chat.Block
 	// Ends makes the content an attempt to finish: the run ends with it as its
 	// answer once the batch is done, unless something sends it on.
 	Ends bool

@@ -54,6 +54,7 @@ func root(c *ucli.Context, words bool, p Process) error {
 	if err != nil {
 		return err
 	}
+	prompt.Files = c.StringSlice("attach")
 	if err := namedPlugins(o); err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 
 // Driver is what a headless run needs of the engine.
 type Driver interface {
-	// Prompt runs one prompt to its outcome.
-	Prompt(ctx context.Context, text string) view.Outcome
+	// Prompt runs one prompt to its outcome; the files are sent along.
+	Prompt(ctx context.Context, text string, files ...string) view.Outcome
 	// Command runs a command by name.
 	Command(ctx context.Context, name, args string) (view.CommandReply, error)
 	// Plugins lists every plugin as it stands.

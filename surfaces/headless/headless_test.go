@@ -47,7 +47,9 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-func (l *lab) Prompt(ctx context.Context, text string) view.Outcome { return l.prompt(ctx, text) }
+func (l *lab) Prompt(ctx context.Context, text string, _ ...string) view.Outcome {
+	return l.prompt(ctx, text)
+}
 
 func (l *lab) Command(_ context.Context, name, args string) (view.CommandReply, error) {
 	return l.command(name, args)

@@ -18,6 +18,8 @@ type Prompt struct {
 	// Input goes behind the text, with a blank line between. It never names a
 	// command: it may come from anywhere.
 	Input string
+	// Files are sent along; with any the text never names a command.
+	Files []string
 }
 
 func (p Prompt) whole() string { return joined(p.Text, p.Input) }
@@ -40,10 +42,10 @@ func (p *Printer) Run(ctx context.Context, d Driver, prompt Prompt) int {
 	}
 	var o view.Outcome
 	var code int
-	if name, args, ok := command(prompt.Text); ok {
+	if name, args, ok := command(prompt.Text); ok && len(prompt.Files) == 0 {
 		o, code = p.command(ctx, run, d, name, joined(args, prompt.Input))
 	} else {
-		o = d.Prompt(run, prompt.whole())
+		o = d.Prompt(run, prompt.whole(), prompt.Files...)
 		o, code = settled(ctx, o)
 		p.answer(o)
 		if code != ExitOK && p.out.failure() == nil {

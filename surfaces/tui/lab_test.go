@@ -25,6 +25,8 @@ const patience = time.Minute
 type engine struct {
 	mu       sync.Mutex
 	prompts  []string
+	files    []string // sent along
+	offers   []string // behind @
 	answers  []view.Answer
 	asked    []string // the ids of what was answered
 	status   view.Status
@@ -36,8 +38,9 @@ type engine struct {
 	commands []view.Command
 }
 
-func (e *engine) Prompt(ctx context.Context, text string) view.Outcome {
+func (e *engine) Prompt(ctx context.Context, text string, files ...string) view.Outcome {
 	e.mu.Lock()
+	e.files = append(e.files, files...)
 	e.prompts = append(e.prompts, text)
 	run := e.run
 	e.mu.Unlock()
@@ -53,9 +56,10 @@ func (e *engine) said() []string {
 	return append([]string(nil), e.prompts...)
 }
 
-func (e *engine) Steer(text string) error {
+func (e *engine) Steer(text string, files ...string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.files = append(e.files, files...)
 	e.steered = append(e.steered, text)
 	return nil
 }
@@ -140,7 +144,7 @@ func (e *engine) PluginLog(string, int) []string                             { r
 func (e *engine) Reload(context.Context, string) (string, error)             { return "", nil }
 func (e *engine) Restore(context.Context, string) error                      { return nil }
 func (e *engine) Trust(context.Context, bool) (string, error)                { return "", nil }
-func (e *engine) Files(context.Context, string, int) ([]string, error)       { return nil, nil }
+func (e *engine) Files(context.Context, string, int) ([]string, error)       { return e.offers, nil }
 
 var _ Driver = (*engine)(nil)
 

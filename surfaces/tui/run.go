@@ -61,11 +61,11 @@ func (s *Session) prompt(e input.Entry) {
 	host{s}.Go(func() {
 		defer cancel()
 		defer close(a.done)
-		out = s.engine.driver.Prompt(ctx, text) // nothing runs before it is there
+		out = s.engine.driver.Prompt(ctx, text, e.Attached...) // nothing runs before it is there
 	}, func() { s.ended(out) })
 }
 
-// withFiles names the attached files behind the text.
+// withFiles names the attached files behind the text: the model gets them besides.
 func withFiles(e input.Entry) string {
 	text := e.Text
 	for _, path := range e.Attached {
@@ -131,7 +131,7 @@ func (s *Session) steer(e input.Entry) {
 	}
 	text := withFiles(e)
 	s.beside(func(d Driver) func() {
-		err := d.Steer(text)
+		err := d.Steer(text, e.Attached...)
 		return func() {
 			switch {
 			case err == nil:

@@ -25,6 +25,9 @@ type Options struct {
 	Home string
 	// StateHome is starling's own folder, which no tool writes to.
 	StateHome string
+	// Blind tells whether the model that reads results takes no images; nil means it
+	// takes them. It is asked at each image.
+	Blind func() bool
 	// Env is the environment programs are looked up in and started with, as
 	// KEY=VALUE without secrets. Without it grep starts no program.
 	Env []string

@@ -132,8 +132,7 @@ func TestReadShowsNumberedLines(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	d := newDesk(t)
-	png := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"), make([]byte, 50)...)
-	d.put("i.png", png)
+	d.put("d.pdf", []byte("%PDF-1.7\n"))
 	d.put("u16", []byte("\xff\xfea\x00"))
 	d.put("zeros", make([]byte, 9))
 	d.put("a.txt", []byte("one\ntwo\n"))
@@ -144,7 +143,7 @@ func TestReadRefuses(t *testing.T) {
 		a    args
 		want string
 	}{
-		{args{"path": "i.png"}, "i.png is binary (PNG image, 66 bytes)"},
+		{args{"path": "d.pdf"}, "d.pdf is binary (PDF document, 9 bytes): read shows text and images only"},
 		{args{"path": "u16"}, "UTF-16 text, 4 bytes"},
 		{args{"path": "zeros"}, "unknown kind, 9 bytes"},
 		{args{"path": "a.txt", "offset": 3}, "a.txt has 2 lines: offset 3 is past its end"},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"starling/bus/chat"
 	"starling/bus/spec"
 	"starling/tools"
 	"starling/tools/fs/match"
@@ -44,8 +45,8 @@ var readParameters = json.RawMessage(`{
 func (f *Files) Read() spec.Tool {
 	return spec.Tool{
 		Name: "read",
-		Description: "Read a text file of the workspace with line numbers. Shows at most 1000 lines or 64 KiB; " +
-			"go on with offset. The number and the tab before each line are not part of the file.",
+		Description: "Read a text file of the workspace with line numbers, or look at an image (PNG, JPEG, GIF, WebP). " +
+			"Shows at most 1000 lines or 64 KiB; go on with offset. The number and the tab before each line are not part of the file.",
 		Parameters: readParameters,
 		Execute:    f.read,
 		Paths:      f.paths(""),
@@ -73,14 +74,19 @@ func (f *Files) read(ctx context.Context, call spec.ToolCall) (spec.ToolResult, 
 	if err != nil {
 		return spec.ToolResult{}, err
 	}
+	if v.image != nil {
+		return spec.ToolResult{Content: v.String(), Images: []chat.Block{*v.image}, Details: tools.Details(map[string]any{
+			"path": v.path, "mime": v.image.MIME, "bytes": len(v.image.Data),
+		})}, nil
+	}
 	return spec.ToolResult{Content: v.String(), Details: tools.Details(map[string]any{
 		"path": v.path, "total_lines": v.total, "from_line": v.from, "to_line": v.to(),
 		"truncated": v.to() < v.total,
 	})}, nil
 }
 
-// view reads a file once from start to end: it shows some lines, counts all and
-// remembers the digest.
+// view reads a file once from start to end: it shows some lines and counts all, or
+// takes the whole of an image, and remembers the digest.
 func (f *Files) view(ctx context.Context, at place, path string, offset, limit int) (*view, error) {
 	file, err := at.jail.Open(at.rel)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -100,12 +106,18 @@ func (f *Files) view(ctx context.Context, at place, path string, offset, limit i
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if kind := binary(head); kind != "" {
-		return nil, fmt.Errorf("%s is binary (%s, %d bytes): read shows text only", path, kind, info.Size())
-	}
 	v := &view{path: at.name, from: max(offset, 1), limit: max(limit, 1)}
-	if err := v.fill(in); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	switch kind := binary(head); {
+	case mimes[kind] != "":
+		if err := f.picture(v, in, kind, info.Size()); err != nil {
+			return nil, fmt.Errorf("%s %w", path, err)
+		}
+	case kind != "":
+		return nil, fmt.Errorf("%s is binary (%s, %d bytes): read shows text and images only", path, kind, info.Size())
+	default:
+		if err := v.fill(in); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	if v.total > 0 && v.from > v.total {
 		return nil, fmt.Errorf("%s has %s: offset %d is past its end", path, plural(v.total, "line"), v.from)
@@ -132,7 +144,9 @@ func (c *cancelled) Read(p []byte) (int, error) {
 // view is the part of a file that a result shows.
 type view struct {
 	path  string
-	from  int // first line wanted, from 1
+	kind  string      // of an image
+	image *chat.Block // nil for text
+	from  int         // first line wanted, from 1
 	limit int
 	lines []string
 	size  int // bytes in lines
@@ -221,6 +235,9 @@ func nextLine(in *bufio.Reader) (start []byte, length int, ended bool, err error
 }
 
 func (v *view) String() string {
+	if v.image != nil {
+		return fmt.Sprintf("[%s: %s, %d bytes]", v.path, v.kind, len(v.image.Data))
+	}
 	if v.total == 0 {
 		return fmt.Sprintf("[%s is empty]", v.path)
 	}
@@ -243,31 +260,4 @@ func (v *view) String() string {
 		b.WriteString(`[not UTF-8: bytes that are no text are shown as \xNN]` + "\n")
 	}
 	return b.String()
-}
-
-// binary names the kind of a file that is no text; "" for text.
-func binary(head []byte) string {
-	for _, k := range []struct{ magic, name string }{
-		{"\x89PNG\r\n\x1a\n", "PNG image"},
-		{"\xff\xd8\xff", "JPEG image"},
-		{"GIF87a", "GIF image"},
-		{"GIF89a", "GIF image"},
-		{"%PDF-", "PDF document"},
-		{"PK\x03\x04", "ZIP archive"},
-		{"\x1f\x8b", "gzip archive"},
-		{"\x7fELF", "ELF program"},
-		{"\xff\xfe", "UTF-16 text"},
-		{"\xfe\xff", "UTF-16 text"},
-	} {
-		if bytes.HasPrefix(head, []byte(k.magic)) {
-			return k.name
-		}
-	}
-	if len(head) > 11 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP" {
-		return "WebP image"
-	}
-	if bytes.IndexByte(head, 0) >= 0 {
-		return "unknown kind"
-	}
-	return ""
 }

@@ -11,10 +11,11 @@ import (
 // Driver is what a terminal session needs of the engine. All methods may be
 // called from any goroutine but the event loop: each may wait.
 type Driver interface {
-	// Prompt runs one prompt to its outcome; ctx stops it.
-	Prompt(ctx context.Context, text string) view.Outcome
-	// Steer adds a user message to the run that goes on; an error when none does.
-	Steer(text string) error
+	// Prompt runs one prompt to its outcome; ctx stops it. The files are sent along.
+	Prompt(ctx context.Context, text string, files ...string) view.Outcome
+	// Steer adds a user message to the run that goes on, with the files; an error when
+	// none goes on, or one cannot be read.
+	Steer(text string, files ...string) error
 	// Transcript is the conversation so far; read-only.
 	Transcript() []chat.Message
 	// Status is cheap: it is asked after each event that may change it.

@@ -70,7 +70,11 @@ func sharesOf(all []chat.Message) (shares []share, total int) {
 	}
 	for _, m := range all {
 		for _, b := range m.Blocks {
-			count(kindOf(m.Role, b), len(b.Text)+len(b.Arguments)+len(b.Data))
+			n := len(b.Text) + len(b.Arguments)
+			if b.Kind == chat.Image {
+				n = chat.ImageTokens * 4 // what it weighs, in text
+			}
+			count(kindOf(m.Role, b), n)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(by)) {

@@ -1,0 +1,55 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+
+	"starling/bus/chat"
+	"starling/bus/view"
+	"starling/surfaces/tui/input"
+)
+
+// A file that the person attaches goes to the engine with the prompt that names it, and
+// with a line that is sent into a run.
+func TestAttachedFiles(t *testing.T) {
+	e := &engine{offers: []string{"shot.png"}}
+	e.run = func(ctx context.Context, _ string) view.Outcome {
+		<-ctx.Done()
+		return view.Outcome{Stop: "aborted"}
+	}
+	l := newLab(t, 80, 24, e)
+	l.typed("look @shot")
+	l.sees("shot.png")
+	l.key(tcell.KeyCtrlO, 0, tcell.ModNone)
+	l.key(tcell.KeyEnter, 0, tcell.ModNone)
+	l.until("the prompt", func() bool { return len(e.said()) == 1 })
+	if got := e.said()[0]; got != "look\n@shot.png" {
+		t.Errorf("the prompt is %q", got)
+	}
+	l.in(func() { l.s.steer(input.Entry{Text: "and", Attached: []string{"b.txt"}}) })
+	sent := func() []string {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return slices.Clone(e.files)
+	}
+	l.until("the file of the second", func() bool { return len(sent()) == 2 })
+	if got := sent(); !slices.Equal(got, []string{"shot.png", "b.txt"}) {
+		t.Errorf("sent along: %q", got)
+	}
+}
+
+// Of a message with files an old conversation shows what the person wrote, and not the
+// files.
+func TestReplayOfAttached(t *testing.T) {
+	m := chat.TextMessage(chat.User, "look\n@notes.txt")
+	m.Blocks = append(m.Blocks, chat.Block{Kind: chat.Text, Text: "notes.txt:\n1\tremember"}, chat.Block{Kind: chat.Image, Data: []byte("i")})
+	l := newLab(t, 80, 24, &engine{past: []chat.Message{m}})
+	l.sees("@notes.txt")
+	if strings.Contains(l.text(), "remember") {
+		t.Errorf("the file is in\n%s", l.text())
+	}
+}
