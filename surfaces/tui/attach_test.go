@@ -27,7 +27,7 @@ func TestAttachedFiles(t *testing.T) {
 	l.key(tcell.KeyCtrlO, 0, tcell.ModNone)
 	l.key(tcell.KeyEnter, 0, tcell.ModNone)
 	l.until("the prompt", func() bool { return len(e.said()) == 1 })
-	if got := e.said()[0]; got != "look\n@shot.png" {
+	if got := e.said()[0]; got != "look @shot.png" {
 		t.Errorf("the prompt is %q", got)
 	}
 	l.in(func() { l.s.steer(input.Entry{Text: "and", Attached: []string{"b.txt"}}) })

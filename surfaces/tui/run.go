@@ -48,9 +48,8 @@ func (s *Session) send(e input.Entry) {
 
 // prompt begins a run.
 func (s *Session) prompt(e input.Entry) {
-	text := withFiles(e)
-	s.person(text)
-	s.shown = text
+	s.person(e.Text)
+	s.shown = e.Text
 	ctx, cancel := context.WithCancel(s.ctx)
 	a := &activity{stop: cancel, done: make(chan struct{})}
 	s.running = a
@@ -61,17 +60,8 @@ func (s *Session) prompt(e input.Entry) {
 	host{s}.Go(func() {
 		defer cancel()
 		defer close(a.done)
-		out = s.engine.driver.Prompt(ctx, text, e.Attached...) // nothing runs before it is there
+		out = s.engine.driver.Prompt(ctx, e.Text, e.Attached...) // nothing runs before it is there
 	}, func() { s.ended(out) })
-}
-
-// withFiles names the attached files behind the text: the model gets them besides.
-func withFiles(e input.Entry) string {
-	text := e.Text
-	for _, path := range e.Attached {
-		text += "\n@" + path
-	}
-	return text
 }
 
 // ended goes on after a run: with the next line that waits.
@@ -129,13 +119,12 @@ func (s *Session) steer(e input.Entry) {
 		s.send(e)
 		return
 	}
-	text := withFiles(e)
 	s.beside(func(d Driver) func() {
-		err := d.Steer(text, e.Attached...)
+		err := d.Steer(e.Text, e.Attached...)
 		return func() {
 			switch {
 			case err == nil:
-				s.person(text)
+				s.person(e.Text)
 			case s.running == nil: // it ended meanwhile
 				s.prompt(e)
 			default:

@@ -269,7 +269,7 @@ func (e *Editor) attach() {
 		e.accept()
 		return
 	}
-	e.b.change(c.from, c.to, foldPiece(fold{label: "file " + path, file: path}).join(plainPiece(" ")))
+	e.b.change(c.from, c.to, foldPiece(fileFold(path)).join(plainPiece(" ")))
 	e.changed()
 }
 

@@ -147,7 +147,7 @@ func TestFiles(t *testing.T) {
 	}
 	offer("src/logo.png")
 	d.keys("<ctrl+o><enter>")
-	want := []Entry{{Text: `see @main.go and @"a main file.md"`, Cited: []string{"main.go", "a main file.md"}, Attached: []string{"src/logo.png"}}}
+	want := []Entry{{Text: `see @main.go and @"a main file.md" @src/logo.png`, Cited: []string{"main.go", "a main file.md"}, Attached: []string{"src/logo.png"}}}
 	if diff := cmp.Diff(want, d.sent); diff != "" {
 		t.Error(diff)
 	}

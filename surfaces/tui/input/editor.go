@@ -13,7 +13,7 @@ import (
 
 // Entry is what a person sends.
 type Entry struct {
-	// Text as the model reads it: pastes in full, cited files as @path.
+	// Text as the model reads it: pastes in full, cited and attached files as @path.
 	Text string
 	// Cited are the paths that follow an @ in what was typed, in order, each once.
 	// Whether there is such a file is not known here.
@@ -256,7 +256,7 @@ func (e *Editor) firstRowEnd() int {
 
 func (e *Editor) send() {
 	entry := entryOf(e.b.p)
-	if strings.TrimSpace(entry.Text) == "" && len(entry.Attached) == 0 {
+	if strings.TrimSpace(entry.Text) == "" {
 		if e.o.Empty != nil && e.b.p.text == "" {
 			e.o.Empty()
 		}

@@ -18,11 +18,13 @@ const foldMark = '\x01'
 // fold is shown as one character, [label], and is more than it shows.
 type fold struct {
 	label string
-	// text is what it stands for: a long paste.
+	// text is what it stands for: a long paste, or the name of an attached file.
 	text string
-	// file is the path of an attached file; text is empty then.
+	// file is the path of an attached file.
 	file string
 }
+
+func fileFold(path string) fold { return fold{label: "file " + path, text: Mention(path), file: path} }
 
 func (f fold) String() string { return "[" + f.label + "]" }
 
@@ -64,7 +66,7 @@ func (p piece) replace(from, to int, q piece) piece {
 	return p.cut(0, from).join(q).join(p.cut(to, len(p.text)))
 }
 
-// whole is the text with its pastes unfolded.
+// whole is the text with its folds unfolded.
 func (p piece) whole() string {
 	if len(p.folds) == 0 {
 		return p.text

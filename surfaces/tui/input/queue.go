@@ -21,14 +21,26 @@ func (q *Queue) Len() int { return len(q.waiting) }
 
 // Push puts one at the end.
 func (q *Queue) Push(e Entry) {
-	p := plainPiece(e.Text)
-	if strings.Count(e.Text, "\n") >= foldLines || len(e.Text) > foldBytes {
-		p = pasted(e.Text)
-	}
+	q.waiting = append(q.waiting, queued{e, pieceOf(e)})
+}
+
+// pieceOf is an entry as it was written, with its folds.
+func pieceOf(e Entry) piece {
+	var p piece
+	rest := e.Text
 	for _, path := range e.Attached {
-		p = p.join(foldPiece(fold{label: "file " + path, file: path}))
+		before, after, _ := strings.Cut(rest, Mention(path))
+		p = p.join(folded(before)).join(foldPiece(fileFold(path)))
+		rest = after
 	}
-	q.waiting = append(q.waiting, queued{e, p})
+	return p.join(folded(rest))
+}
+
+func folded(text string) piece {
+	if strings.Count(text, "\n") >= foldLines || len(text) > foldBytes {
+		return pasted(text)
+	}
+	return plainPiece(text)
 }
 
 // Pop takes the first one; false when none waits.
