@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,9 +10,6 @@ import (
 	"sync"
 	"time"
 	"unicode"
-
-	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 )
 
 // Units that have one name in every workspace; a plugin's is PluginUnit, a
@@ -77,7 +73,7 @@ type place struct{ folder, unit string }
 // counts from the next start only, so that nothing a run does can approve
 // itself; answers given through this Store count at once. Its methods are safe
 // for concurrent use, also of several processes; those that write wait for each
-// other, at most lockWait.
+// other, at most ten seconds.
 type Store struct {
 	home string
 	now  func() time.Time
@@ -85,11 +81,6 @@ type Store struct {
 	mu      sync.Mutex
 	records map[place]Record
 }
-
-const (
-	lockWait  = 10 * time.Second
-	lockRetry = 5 * time.Millisecond
-)
 
 // Open reads the answers in the home folder of starling. The store is never nil:
 // with an error, which is for people, it holds no answers and every question is
@@ -299,11 +290,9 @@ func (s *Store) store(text Bundle, change func(map[place]Record)) (err error) {
 	if err := os.MkdirAll(s.home, 0o700); err != nil {
 		return err
 	}
-	lock := flock.New(filepath.Join(s.home, "trust.lock"), flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
-	defer cancel()
-	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {
-		return fmt.Errorf("%s: another starling holds it: %w", lock.Path(), err)
+	lock, err := LockFile(filepath.Join(s.home, "trust.lock"))
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	records, err := readTrustFile(s.file())
@@ -320,19 +309,10 @@ func (s *Store) store(text Bundle, change func(map[place]Record)) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := writePrivate(s.file(), data); err != nil {
+	if err := WritePrivate(s.file(), data); err != nil {
 		return err
 	}
 	return s.dropTexts(records)
-}
-
-// writePrivate replaces a file in one step, for its owner's eyes only. A link
-// stays a link.
-func writePrivate(path string, data []byte) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	return renameio.WriteFile(path, data, 0o600, renameio.WithStaticPermissions(0o600))
 }
 
 // resolveFolder follows every link of an absolute path. Of a folder that is

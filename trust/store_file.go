@@ -164,7 +164,7 @@ func (s *Store) writeText(b Bundle) error {
 	if err != nil {
 		return err
 	}
-	return writePrivate(s.textFile(b.Digest()), data)
+	return WritePrivate(s.textFile(b.Digest()), data)
 }
 
 // readText returns a text only when it still is what its name says.

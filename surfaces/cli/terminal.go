@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
-	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 	ucli "github.com/urfave/cli/v2"
 
 	"starling/agent/harness"
@@ -203,11 +201,6 @@ func loadHistory(home string) (*tuiinput.History, error) {
 	return h, nil
 }
 
-const (
-	lockWait  = 10 * time.Second
-	lockRetry = 5 * time.Millisecond
-)
-
 // saveHistory puts what was typed in this session behind what the file holds now:
 // another session may have ended since this one began, or end in this moment.
 func saveHistory(home string, typed []string) (err error) {
@@ -222,11 +215,9 @@ func saveHistory(home string, typed []string) (err error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
-	lock := flock.New(filepath.Join(home, "history.lock"), flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
-	defer cancel()
-	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {
-		return fmt.Errorf("%s: another starling holds it: %w", lock.Path(), err)
+	lock, err := trust.LockFile(filepath.Join(home, "history.lock"))
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	all, err := loadHistory(home)
@@ -236,17 +227,9 @@ func saveHistory(home string, typed []string) (err error) {
 	for _, text := range typed {
 		all.Add(text)
 	}
-	path := historyFile(home)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link stays a link
-	}
-	f, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o600))
-	if err != nil {
+	var data bytes.Buffer
+	if err := all.Save(&data); err != nil {
 		return err
 	}
-	defer f.Cleanup()
-	if err := all.Save(f); err != nil {
-		return err
-	}
-	return f.CloseAtomicallyReplace()
+	return trust.WritePrivate(historyFile(home), data.Bytes())
 }

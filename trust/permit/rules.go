@@ -1,18 +1,15 @@
 package permit
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 	"unicode/utf8"
 
-	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
+	"starling/trust"
 )
 
 // Source is where a rule came from.
@@ -37,7 +34,7 @@ type Listed struct {
 
 // Rules are what a person said about calls. A nil *Rules holds none. Methods are
 // safe for concurrent use, also of several processes on one file; those that
-// write wait for each other, at most lockWait.
+// write wait for each other, at most ten seconds.
 //
 // The file is read once, by Load: what another program writes to it later counts
 // from the next start only, so that nothing a run does can allow itself.
@@ -48,11 +45,6 @@ type Rules struct {
 	mu   sync.Mutex
 	list []Listed
 }
-
-const (
-	lockWait  = 10 * time.Second
-	lockRetry = 5 * time.Millisecond
-)
 
 // Load reads the rules of a file (rules.json of the home; "" for none) that hold
 // in a workspace, an absolute path. A file that is not there holds none. With an
@@ -170,13 +162,8 @@ func (r *Rules) update(change func(*stored)) (err error) {
 	if err := os.MkdirAll(filepath.Dir(r.file), 0o700); err != nil {
 		return err
 	}
-	lock := flock.New(filepath.Join(filepath.Dir(r.file), "rules.lock"), flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
-	defer cancel()
-	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {
-		if ctx.Err() != nil {
-			return fmt.Errorf("%s: another starling holds it: %w", lock.Path(), err)
-		}
+	lock, err := trust.LockFile(filepath.Join(filepath.Dir(r.file), "rules.lock"))
+	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
@@ -189,9 +176,5 @@ func (r *Rules) update(change func(*stored)) (err error) {
 	if err != nil {
 		return err
 	}
-	path := r.file
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link stays a link
-	}
-	return renameio.WriteFile(path, data, 0o600, renameio.WithStaticPermissions(0o600))
+	return trust.WritePrivate(r.file, data)
 }
