@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,9 +26,47 @@ type filter struct {
 	held    []byte // the beginning of something, not passed on yet
 	match   int    // bytes of pasteBegin that were passed on
 	asked   bool   // a colour reply is awaited
+	doubt   []byte // an end of a paste, and what came behind it, that may be text of it
 
 	pasted []string // bodies of the pastes whose end was passed on
 	colour string   // the reply, such as "rgb:1e1e/1e1e/1e1e"
+}
+
+// full is how many bytes a read has, at least, behind which more is on its way.
+const full = 4000
+
+// read is push for what one read of the terminal gave. A pasted text may hold the
+// sequence that ends a paste, and keys behind it: a terminal that passes it on would let
+// the text send itself, or run a command. So a paste goes on to the last end that came
+// at once, and the ends within are no text.
+func (f *filter) read(in []byte) []byte {
+	more := len(in) >= full
+	if f.pasting {
+		in = slices.Concat(f.held, f.doubt, in)
+		f.held, f.doubt = nil, nil
+	}
+	last := bytes.LastIndex(in, []byte(pasteEnd))
+	start := 0
+	if !f.pasting {
+		if start = bytes.Index(in, []byte(pasteBegin)); start >= 0 {
+			start += len(pasteBegin)
+		}
+	}
+	if last < 0 || start < 0 || start > last {
+		return f.push(in)
+	}
+	out := f.push(in[:start])
+	body := in[start:last]
+	for bytes.Contains(body, []byte(pasteEnd)) { // taking one out may make another
+		body = bytes.ReplaceAll(body, []byte(pasteEnd), nil)
+	}
+	out = append(out, f.push(body)...)
+	rest := in[last:]
+	if more && len(rest) > len(pasteEnd) {
+		f.doubt = bytes.Clone(rest)
+		return out
+	}
+	return append(out, f.push(rest)...)
 }
 
 // push takes bytes and returns those for the key decoder. Of a paste only its two
@@ -75,6 +114,8 @@ func (f *filter) inPaste(c byte, out []byte) []byte {
 
 // finish ends the paste at hand.
 func (f *filter) finish() {
+	f.keep(bytes.TrimPrefix(f.doubt, []byte(pasteEnd)))
+	f.doubt = nil
 	f.pasted = append(f.pasted, pasteText(f.body))
 	f.pasting, f.body, f.held = false, nil, nil
 }

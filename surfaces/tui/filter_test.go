@@ -138,3 +138,60 @@ func FuzzFilter(f *testing.F) {
 		}
 	})
 }
+
+// A pasted text cannot end its own paste, send itself or press a key: what lies between
+// the first beginning and the last end of what came at once is text, and where a read was
+// full, what comes with the next.
+func TestPasteCannotEndItself(t *testing.T) {
+	both := pasteBegin + pasteEnd
+	long := strings.Repeat("x", full)
+	for name, c := range map[string]struct {
+		reads  []string
+		keys   string
+		pastes string // joined with "|"
+	}{
+		"Enter":               {[]string{pasteBegin + "!touch x" + pasteEnd + "\r" + pasteEnd}, both, "!touch x\n"},
+		"a key":               {[]string{pasteBegin + "a" + pasteEnd + "\x07b" + pasteEnd}, both, "a\x07b"},
+		"another beginning":   {[]string{pasteBegin + "a" + pasteEnd + "\r" + pasteBegin + "b" + pasteEnd}, both, "a\n" + pasteBegin + "b"},
+		"an end in an end":    {[]string{pasteBegin + "a\x1b[20" + pasteEnd + "1~\r" + pasteEnd}, both, "a\n"},
+		"across reads":        {[]string{pasteBegin + long + pasteEnd + "\r", "more" + pasteEnd}, both, long + "\nmore"},
+		"across three":        {[]string{pasteBegin + long + pasteEnd + "\r", long, pasteEnd}, both, long + "\n" + long},
+		"a mark that is cut":  {[]string{pasteBegin + "a\x1b[20", "1~\r" + pasteEnd}, both, "a\n"},
+		"a key behind it":     {[]string{pasteBegin + "go" + pasteEnd + "\r"}, both + "\r", "go"},
+		"a key, a long paste": {[]string{pasteBegin + long, "go" + pasteEnd + "\r"}, both + "\r", long + "go"},
+		"an end alone":        {[]string{"a" + pasteEnd + "b" + pasteEnd}, "a" + pasteEnd + "b" + pasteEnd, ""},
+	} {
+		var f filter
+		keys := ""
+		for _, r := range c.reads {
+			keys += string(f.read([]byte(r)))
+		}
+		if keys != c.keys || strings.Join(f.pasted, "|") != c.pastes || f.pasting {
+			t.Errorf("%s: keys %q, pastes %.40q", name, keys, f.pasted)
+		}
+	}
+	// A key behind a paste that filled its read waits for more, and is text if none comes.
+	var f filter
+	f.read([]byte(pasteBegin + long + pasteEnd + "\r"))
+	if f.finish(); strings.Join(f.pasted, "|") != long+"\n" {
+		t.Errorf("%.40q", f.pasted)
+	}
+}
+
+// However a text without marks is read, the paste is that text.
+func TestPasteInReads(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Repeat(rapid.SampledFrom([]string{"a", "bc\n", "\x1b[A", "\x1b[20"}).Draw(rt, "piece"), rapid.IntRange(0, 5000).Draw(rt, "times"))
+		rest := pasteBegin + text + pasteEnd
+		var f filter
+		keys := ""
+		for rest != "" {
+			n := rapid.IntRange(1, len(rest)).Draw(rt, "n")
+			keys += string(f.read([]byte(rest[:n])))
+			rest = rest[n:]
+		}
+		if keys != pasteBegin+pasteEnd || len(f.pasted) != 1 || f.pasted[0] != text {
+			rt.Fatalf("keys %q, %d pastes of %d bytes", keys, len(f.pasted), len(text))
+		}
+	})
+}

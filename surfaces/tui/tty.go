@@ -85,7 +85,7 @@ func (t *terminal) Read(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n > 0 {
-		t.ready = oneEscape(append(t.ready, t.e.apart(t.f.push(t.spare[:n]))...))
+		t.ready = oneEscape(append(t.ready, t.e.apart(t.f.read(t.spare[:n]))...))
 		t.after()
 	}
 	m := copy(p, t.ready)
