@@ -152,3 +152,20 @@ func (j *Jail) outside(path string, rest []string) error {
 func split(path string) []string {
 	return strings.Split(filepath.ToSlash(path), "/")
 }
+
+// Resolved is an absolute path with its links resolved, as far as it exists; "" is none.
+func Resolved(path string) string {
+	if path == "" {
+		return ""
+	}
+	rest := ""
+	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return filepath.Clean(path)
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
+}

@@ -329,15 +329,7 @@ func resolveFolder(path string) (string, error) {
 	if !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("workspace %q: %w", path, err)
 	}
-	path = filepath.Clean(path)
-	rest := ""
-	for dir := path; dir != filepath.Dir(dir); {
-		rest, dir = filepath.Join(filepath.Base(dir), rest), filepath.Dir(dir)
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest), nil
-		}
-	}
-	return path, nil
+	return Resolved(path), nil
 }
 
 func checkUnit(unit string) error {

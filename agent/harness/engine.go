@@ -134,8 +134,8 @@ func newEngine(o Options, jail *trust.Jail, folders []*trust.Jail, src *source, 
 	store := bus.NewStore()
 	e := &Engine{options: o, bus: bus.New(store), registry: spec.NewRegistries(store), jail: jail, folders: folders, source: src, journal: log, spill: spillFolder()}
 	e.live = live{mounted: map[string]*mounted{}, held: map[string]trust.Digest{}, granted: map[string]map[trust.Digest]bool{}, refused: map[string]trust.Digest{}, edits: map[string]bool{}, realms: map[string]bool{}}
-	e.real = trust.Folders{Workspace: jail.Dir(), Home: resolved(o.UserHome)}
-	e.realHome = resolved(o.Home)
+	e.real = trust.Folders{Workspace: jail.Dir(), Home: trust.Resolved(o.UserHome)}
+	e.realHome = trust.Resolved(o.Home)
 	e.tools = tools.New(e.registry.Tools)
 	e.models = newModels(o, agent.NewPurse(agent.Caps{Cost: o.MaxCost}))
 	e.shell = shell.New(shell.Options{

@@ -98,23 +98,6 @@ func spillFolder() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("starling-%016x%016x", rand.Uint64(), rand.Uint64()))
 }
 
-// resolved is path with its links resolved, as far as it exists.
-func resolved(path string) string {
-	if path == "" {
-		return ""
-	}
-	rest := ""
-	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if dir == filepath.Dir(dir) {
-			return filepath.Clean(path)
-		}
-		rest = filepath.Join(filepath.Base(dir), rest)
-	}
-}
-
 // childRegistry provides a registry of the host in a shared realm, for the
 // mounts in it.
 func childRegistry(store *bus.Store, key, realm string) compose.Component {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,8 +48,8 @@ func New(h Host) *Binder {
 	b.viewer.Convert = convert
 	b.folders, b.realHome = h.Real, h.RealHome
 	if b.folders.Workspace == "" {
-		b.folders = trust.Folders{Workspace: resolved(h.Workspace), Home: resolved(h.UserHome)}
-		b.realHome = resolved(h.Home)
+		b.folders = trust.Folders{Workspace: trust.Resolved(h.Workspace), Home: trust.Resolved(h.UserHome)}
+		b.realHome = trust.Resolved(h.Home)
 	}
 	b.states = newStates(h.Home, b.folders.Workspace)
 	return b
@@ -62,23 +61,6 @@ func (b *Binder) Flush() error { return b.states.flush() }
 
 // Close releases what the plugins had open; call it after the last unload.
 func (b *Binder) Close() error { return b.jails.close() }
-
-// resolved is path with its links resolved, as far as it exists.
-func resolved(path string) string {
-	if path == "" {
-		return ""
-	}
-	rest := ""
-	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if dir == filepath.Dir(dir) {
-			return filepath.Clean(path)
-		}
-		rest = filepath.Join(filepath.Base(dir), rest)
-	}
-}
 
 // Host is what the program lends to its plugins.
 type Host struct {
