@@ -119,12 +119,15 @@ func (t *Transcript) settle() {
 		t.top.row = max(min(t.top.row, len(t.rows(t.top.entry))-1), 0)
 		return
 	}
-	seen := 0
-	row := min(t.top.row, len(e.laid))
-	for _, r := range e.laid[:row] {
-		seen += letters(r)
+	if t.anchor.entry != e || t.anchor.row != t.top.row {
+		t.anchor = anchor{entry: e}
+		row := min(t.top.row, len(e.laid))
+		for _, r := range e.laid[:row] {
+			t.anchor.seen += letters(r)
+		}
+		t.anchor.gap = row < len(e.laid) && letters(e.laid[row]) == 0
 	}
-	gap := row < len(e.laid) && letters(e.laid[row]) == 0
+	seen, gap := t.anchor.seen, t.anchor.gap
 	rows := t.rows(t.top.entry)
 	at := 0
 	for at < len(rows)-1 {
@@ -136,6 +139,16 @@ func (t *Transcript) settle() {
 		at++
 	}
 	t.top.row = at
+	t.anchor.row = at
+}
+
+// anchor is what is read: a place in the text, which stays while the width goes to and fro.
+// The row it is in begins before it at most widths.
+type anchor struct {
+	entry *entry
+	row   int  // where it was put; at another one somebody scrolled
+	seen  int  // letters of its entry before it
+	gap   bool // it is an empty row
 }
 
 // letters counts what a row holds of the text itself, which does not change with the

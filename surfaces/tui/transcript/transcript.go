@@ -26,7 +26,8 @@ type Transcript struct {
 
 	follow bool
 	top    place // the first visible row while it does not follow
-	fresh  bool  // something came below what is read
+	anchor anchor
+	fresh  bool // something came below what is read
 
 	frame   uint64
 	cached  []*entry // that hold rows, oldest first

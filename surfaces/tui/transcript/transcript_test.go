@@ -454,3 +454,39 @@ func TestOpenShownOutput(t *testing.T) {
 		t.Errorf("%d lines after a click", n)
 	}
 }
+
+// What is read comes back with the width, however often that changes meanwhile: the place
+// does not wander to the beginning of a row each time.
+func TestReadingAtManyWidths(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l := newLab(t, 80, 10)
+		for i := range rapid.IntRange(1, 4).Draw(rt, "blocks") {
+			var text strings.Builder
+			for j := range rapid.IntRange(20, 300).Draw(rt, "words") {
+				fmt.Fprintf(&text, "%d.%d%s", i, j, rapid.SampledFrom([]string{" ", " ", " ", " 漢字 ", "\n\n"}).Draw(rt, "gap"))
+			}
+			if rapid.Bool().Draw(rt, "person") {
+				l.Person(text.String())
+			} else {
+				l.Write(text.String(), false)
+				l.EndReply()
+			}
+		}
+		l.rows()
+		l.Scroll(-rapid.IntRange(1, 40).Draw(rt, "back"))
+		before := l.rows()
+		if l.Follows() {
+			return // all of it fits
+		}
+		for range rapid.IntRange(1, 12).Draw(rt, "changes") {
+			l.resize(rapid.IntRange(12, 120).Draw(rt, "width"), 10)
+			if l.rows(); l.Follows() {
+				return // the end is in sight
+			}
+		}
+		l.resize(80, 10)
+		if after := l.rows(); after[0] != before[0] {
+			rt.Fatalf("the first row was\n%q\nand is\n%q", before[0], after[0])
+		}
+	})
+}
