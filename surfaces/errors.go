@@ -59,7 +59,7 @@ func cut(s string, n int) string {
 }
 
 func didYouMean(name string, candidates []string) string {
-	if n := nearest(name, candidates); n != "" {
+	if n := Nearest(name, candidates); n != "" {
 		return fmt.Sprintf("; did you mean %q?", n)
 	}
 	return ""
@@ -87,9 +87,10 @@ func alternatives(names []string) string {
 	return strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
 }
 
-// nearest returns the candidate that needs the fewest edits to become name, if
-// they are few for its length; of two, the one that begins alike.
-func nearest(name string, candidates []string) string {
+// Nearest returns the candidate that name was most likely meant to be: that needs the
+// fewest edits to become name, if they are few for its length; of two, the one that
+// begins alike. It is "" when none is near.
+func Nearest(name string, candidates []string) string {
 	if name == "" || len(name) > 40 {
 		return ""
 	}
@@ -136,7 +137,3 @@ func edits(a, b string) int {
 	}
 	return last[len(b)]
 }
-
-// Nearest returns the candidate that name was most likely meant to be; "" when none
-// is near.
-func Nearest(name string, candidates []string) string { return nearest(name, candidates) }

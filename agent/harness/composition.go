@@ -89,18 +89,7 @@ func (s *source) read() (composition, error) {
 		return composition{}, err
 	}
 	digest := digestOf(units)
-	verdicts := map[string]trust.Verdict{}
-	trusted := map[string]bool{}
-	for i, u := range units {
-		v := s.verdict(u, digest)
-		units[i].verdict = v
-		verdicts[u.name+"\x00"+string(u.bundle.Digest())] = v
-		trusted[u.name] = v == trust.Approved
-	}
-	if s.trusted == nil {
-		s.trusted = trusted
-	}
-	verdictOf := func(name string, b trust.Bundle) trust.Verdict { return verdicts[name+"\x00"+string(b.Digest())] }
+	verdictOf := s.verdicts(units, digest)
 	o := s.find(func(f discover.File) bool {
 		return verdictOf(trust.PluginUnit(f.Name), s.load(files, f).bundle) == trust.Approved
 	})
@@ -144,6 +133,23 @@ func (s *source) read() (composition, error) {
 	s.last = files
 	s.left = s.footprint(began, c)
 	return c, nil
+}
+
+// verdicts gives every unit its verdict, and returns what tells that of a unit with these
+// bytes. What the first reading approves is what --trust-edits is about.
+func (s *source) verdicts(units []unit, whole trust.Digest) func(name string, b trust.Bundle) trust.Verdict {
+	given := map[string]trust.Verdict{}
+	trusted := map[string]bool{}
+	for i, u := range units {
+		v := s.verdict(u, whole)
+		units[i].verdict = v
+		given[u.name+"\x00"+string(u.bundle.Digest())] = v
+		trusted[u.name] = v == trust.Approved
+	}
+	if s.trusted == nil {
+		s.trusted = trusted
+	}
+	return func(name string, b trust.Bundle) trust.Verdict { return given[name+"\x00"+string(b.Digest())] }
 }
 
 // raised refuses limits that only home and --plugin files may set.

@@ -37,29 +37,16 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	if err := tui.CheckTerminal(in, out); err != nil {
 		return usage("%w", err)
 	}
-	lookup := func(name string) string { v, _ := p.LookupEnv(name); return v }
 	history, unread := loadHistory(p.Home())
-	var set tui.Options
-	var faults []error
-	if home := p.Home(); home != "" {
-		set, faults = ReadSettings(settingsFile(home))
-	}
-	set.In, set.Out, set.Env, set.Plain, set.History = in, out, lookup, c.Bool("plain"), history
-	screen, err := tui.New(set)
+	screen, err := newScreen(p, tui.Options{In: in, Out: out, History: history, Plain: c.Bool("plain")}, unread)
 	if err != nil {
-		return exit{headless.ExitUsage, err}
-	}
-	if unread != nil {
-		faults = append(faults, fmt.Errorf("%w; what is typed in this session is not kept: mend the file or move it away", unread))
-	}
-	for _, fault := range faults {
-		screen.Notice(view.Notice{Text: fault.Error(), Warn: true})
+		return err
 	}
 	if o.EditUnits, err = askTrust(ctx, c, p); err != nil {
 		return err
 	}
 	o.Host, o.Notify, o.Component = "terminal", screen.Notice, screen.Component
-	if lookup("GOMAXPROCS") == "" {
+	if set, _ := p.LookupEnv("GOMAXPROCS"); set == "" {
 		o.Busy = spread()
 	}
 	o.Screen = harness.Screen{Panels: screen.PanelOptions(), Queued: screen.Queued, Presented: screen.Presented}
@@ -96,6 +83,29 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 		return exit{code, errors.Join(ran, closed, kept)}
 	}
 	return nil
+}
+
+// newScreen makes the screen of a session, with what config.json sets besides o, and
+// tells of what is wrong with that and with the history.
+func newScreen(p Process, o tui.Options, unread error) (*tui.Session, error) {
+	var set tui.Options
+	var faults []error
+	if home := p.Home(); home != "" {
+		set, faults = ReadSettings(settingsFile(home))
+	}
+	set.In, set.Out, set.History, set.Plain = o.In, o.Out, o.History, o.Plain
+	set.Env = func(name string) string { v, _ := p.LookupEnv(name); return v }
+	screen, err := tui.New(set)
+	if err != nil {
+		return nil, exit{headless.ExitUsage, err}
+	}
+	if unread != nil {
+		faults = append(faults, fmt.Errorf("%w; what is typed in this session is not kept: mend the file or move it away", unread))
+	}
+	for _, fault := range faults {
+		screen.Notice(view.Notice{Text: fault.Error(), Warn: true})
+	}
+	return screen, nil
 }
 
 // atOnce is how many goroutines run at once in a session in which plugins are busy, also
