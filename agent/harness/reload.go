@@ -20,8 +20,11 @@ import (
 // mounted is a plugin that stands in the composition.
 type mounted struct {
 	id     compose.ID
-	plugin plugin  // as it runs
-	before *plugin // the version before it that was active; nil for none
+	plugin plugin // as it runs
+	// earlier are the versions before it that were active, newest last.
+	earlier []ran
+	// restored: an earlier version runs in the place of the one on disk.
+	restored bool
 	// probed is the load whose probes were driven, failing what went otherwise.
 	probed  uint64
 	failing string
@@ -94,32 +97,6 @@ func (e *Engine) Reload(ctx context.Context, name string) (string, error) {
 		said = []string{"nothing changed"}
 	}
 	return strings.Join(said, " · "), c.err()
-}
-
-// Restore brings back the last version of a plugin that was active, in memory:
-// the file on disk stays as it is until it changes again.
-func (e *Engine) Restore(ctx context.Context, name string) error {
-	e.live.mu.Lock()
-	defer e.live.mu.Unlock()
-	for _, m := range e.live.mounted {
-		if m.plugin.file.Name != name {
-			continue
-		}
-		if m.before == nil {
-			return fmt.Errorf("plugin %s: there is no earlier version that ran", name)
-		}
-		good, broken := *m.before, m.plugin
-		again := parse(good.file, memoryReader(good.bundle))
-		again.realms, again.content, again.version = good.realms, good.content, good.version
-		if err := e.runtime.Replace(m.id, e.component(again)); err != nil {
-			return err
-		}
-		m.plugin, m.before = again, nil
-		m.behind = "an older version was brought back; its file counts again when it changes"
-		e.live.held[key(good.file)] = broken.version
-		return e.settled(ctx)
-	}
-	return fmt.Errorf("there is no plugin %q", name)
 }
 
 // changed is called by the watcher: what may count now is made so, the rest is
@@ -387,14 +364,14 @@ func (s *syncing) update(k string, m *mounted, pl *plugin) {
 	component := e.component(*pl)
 	switch {
 	case pl.content != m.plugin.content:
+		was := e.ranAs(m)
 		if err := e.runtime.Replace(m.id, component); err != nil {
 			m.behind = broken(pl, err) + "; the version before it goes on"
 			s.note(k, pl, m.behind)
 			return
 		}
-		if m.plugin.runs() && e.isActive(m.id) {
-			before := m.plugin
-			m.before = &before
+		if was != nil {
+			m.keep(*was)
 		}
 		s.change.reloaded = append(s.change.reloaded, name)
 	case pl.file.Off != m.plugin.file.Off:
@@ -410,7 +387,7 @@ func (s *syncing) update(k string, m *mounted, pl *plugin) {
 	if !maps.Equal(m.plugin.realms, pl.realms) && s.ok(e.runtime.Move(m.id, component.Isolate)) {
 		s.change.reloaded = append(s.change.reloaded, name+" (moved)")
 	}
-	m.plugin, m.behind = *pl, ""
+	m.plugin, m.behind, m.restored = *pl, "", false
 }
 
 // broken is why a version did not load, in the file's own words where it has some.
@@ -419,15 +396,6 @@ func broken(pl *plugin, err error) string {
 		return pl.err.Error()
 	}
 	return err.Error()
-}
-
-func (e *Engine) isActive(id compose.ID) bool {
-	for _, row := range e.runtime.Roster().Rows {
-		if row.ID == id {
-			return row.State == compose.Active
-		}
-	}
-	return false
 }
 
 func (s *syncing) drop(k string) {

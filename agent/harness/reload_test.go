@@ -81,6 +81,45 @@ func TestReloadFailsThenRestore(t *testing.T) {
 	}
 }
 
+// One key leads back to the last version that was good, past several that were active
+// and failed, and again to one further back; a file that changes counts anew.
+func TestRestoreGoesPastWhatFailed(t *testing.T) {
+	p := newPlace(t)
+	p.options.Model = "demo"
+	panel := func(text, view string) string {
+		return "inject = [\"commands\", \"surfaces\"]\ndef apply(ctx):\n    command(\"say\", \"d\", lambda args: " + strconv.Quote(text) + ")\n" +
+			"    surface(\"v\", {\"kind\": \"side\", \"side\": \"left\"}, lambda m: " + view + ")\n"
+	}
+	p.write("home/plugins/a.star", panel("first", `{"type": "text", "text": "x"}`))
+	e, _ := p.atTerminal(nobody)
+	p.eventually("the first", func() bool { return says(p, e) == "first" })
+	p.write("home/plugins/a.star", panel("second", `{"type": "text", "text": "x"}`))
+	p.eventually("the second", func() bool { return says(p, e) == "second" })
+	for i, text := range []string{"third", "fourth", "fifth"} {
+		p.write("home/plugins/a.star", panel(text, fmt.Sprint(7+i)))
+		p.eventually(text, func() bool { return says(p, e) == text && strings.Contains(notesOf(e, "a"), "must be a widget") })
+	}
+	for _, want := range []string{"second", "first"} {
+		if err := e.Restore(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if got := says(p, e); got != want {
+			t.Errorf("it is %q, want %q", got, want)
+		}
+		other := "other-" + want
+		p.write("home/plugins/"+other+".star", command("x"))
+		p.eventually("another file", func() bool { return strings.HasPrefix(p.state(e, other), "active") })
+		if got := says(p, e); got != want {
+			t.Errorf("after a look at the disk it is %q, want %q", got, want)
+		}
+	}
+	if err := e.Restore(t.Context(), "a"); err == nil {
+		t.Error("there is nothing before the first")
+	}
+	p.write("home/plugins/a.star", panel("sixth", `{"type": "text", "text": "x"}`))
+	p.eventually("the mended file", func() bool { return says(p, e) == "sixth" && notesOf(e, "a") == "" })
+}
+
 // Loaded files, settings and plugins.json reload too.
 func TestReloadOfOtherFiles(t *testing.T) {
 	p := newPlace(t)

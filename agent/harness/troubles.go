@@ -79,10 +79,18 @@ func (t *troubles) out() []view.Plugin {
 // of says what is wrong with a plugin now.
 func (t *troubles) of(row *compose.Row, panels *surfaces.Host) []string {
 	t.mu.Lock()
+	why := t.behind[row.ID]
+	t.mu.Unlock()
 	var notes []string
-	if why := t.behind[row.ID]; why != "" {
+	if why != "" {
 		notes = append(notes, why)
 	}
+	return append(notes, t.failing(row, panels)...)
+}
+
+// failing says what of a plugin failed since it was loaded.
+func (t *troubles) failing(row *compose.Row, panels *surfaces.Host) []string {
+	t.mu.Lock()
 	failed := map[string]int{}
 	for _, s := range t.off[row.ID] {
 		if s.load == row.Loads && row.State == compose.Active {
@@ -90,6 +98,7 @@ func (t *troubles) of(row *compose.Row, panels *surfaces.Host) []string {
 		}
 	}
 	t.mu.Unlock()
+	var notes []string
 	for _, topic := range slices.Sorted(maps.Keys(failed)) {
 		notes = append(notes, fmt.Sprintf("its listener of %s is switched off after %d failures in a row; /reload %s switches it on", topic, bus.StrikeLimit, row.Name))
 	}
