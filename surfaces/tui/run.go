@@ -125,10 +125,13 @@ func (s *Session) steer(e input.Entry) {
 			switch {
 			case err == nil:
 				s.person(e.Text)
-			case s.running == nil: // it ended meanwhile
+			case s.free(): // it ended meanwhile
 				s.prompt(e)
 			default:
 				s.editor.Queue().Push(e)
+				if s.running == nil {
+					return // what a command changes comes first
+				}
 				s.notice(view.Notice{Text: err.Error(), Warn: true})
 			}
 		}
