@@ -146,6 +146,15 @@ func (c *Call) Instance() *Instance { return c.inst }
 // Info of the call.
 func (c *Call) Info() CallInfo { return c.info }
 
+// Cause is the kind of the call that a chain of services began with; of any other call
+// its own.
+func (c *Call) Cause() Kind {
+	for c.info.Kind == Service && c.parent != nil {
+		c = c.parent
+	}
+	return c.info.Kind
+}
+
 // Context carries the call chain, so that what a builtin does with it may come
 // back into this plugin while the builtin is inside Host. It ends with the call,
 // with the caller's context, and when the call is cancelled. Work that outlives

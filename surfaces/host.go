@@ -43,13 +43,14 @@ type Host struct {
 	mu     sync.Mutex
 	panels map[ID]*panel
 	order  []*panel
+	past   map[ID]past
 	closed bool
 	busy   int           // panels at work
 	idle   chan struct{} // closed when busy falls to 0; nil while nobody waits
 }
 
 // New returns a host without panels; Sync brings them.
-func New(o Options) *Host { return &Host{o: o, panels: map[ID]*panel{}} }
+func New(o Options) *Host { return &Host{o: o, panels: map[ID]*panel{}, past: map[ID]past{}} }
 
 // Panel is what a screen shows of one surface. It is immutable.
 type Panel struct {
@@ -57,9 +58,10 @@ type Panel struct {
 	Placement Placement
 	// Version moves whenever anything else here does.
 	Version uint64
-	// Stored moves when something else than what the person does in the panel, a tick, a
-	// size or the keys changed the model: a command, a tool, a message that was sent.
-	Stored uint64
+	// Raised moves when a person who left the surface wants to see it again: it opened
+	// after its view had closed it, or a command or a tool showed it. That the plugin was
+	// loaded anew does not move it.
+	Raised uint64
 	// Tree to draw; nil while the surface is closed, and always for a status.
 	Tree *Node
 	// Text of a status; "" for none.
@@ -73,6 +75,14 @@ type Panel struct {
 	Focus string
 	// Widgets are what the host keeps of lists, tables, trees and inputs, by key.
 	Widgets map[string]Widget
+}
+
+// past is what is kept of a surface when it is registered anew.
+type past struct {
+	model  *spec.Model
+	raised uint64 // of the model
+	open   bool
+	count  uint64 // Panel.Raised
 }
 
 // Open tells whether there is anything to show.
@@ -114,6 +124,7 @@ func (h *Host) Sync() {
 				continue // bind refused it already
 			}
 			p = newPanel(h, id, place, e.Seq, e.Value)
+			p.shown.Raised = h.past[id].count
 			came = append(came, p)
 		}
 		stay[id] = p
@@ -160,6 +171,20 @@ func (h *Host) Panel(id ID) (Panel, bool) {
 // stands tells whether a registration is still there: Sync hears of it a moment later.
 func (h *Host) stands(seq uint64) bool {
 	return slices.ContainsFunc(h.o.Surfaces.All(), func(e bus.Entry[spec.Surface]) bool { return e.Seq == seq })
+}
+
+// raised is Panel.Raised after a view: raised is that of the model, open tells what the
+// view says.
+func (h *Host) raised(p *panel, raised uint64, open bool) uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was := h.past[p.id]
+	now := past{p.model, raised, open, was.count}
+	if open && !was.open || was.model == p.model && was.raised != raised {
+		now.count++
+	}
+	h.past[p.id] = now
+	return now.count
 }
 
 func (h *Host) find(id ID) *panel {

@@ -42,7 +42,6 @@ type panel struct {
 	tick    bool
 	asked   bool   // a view is wanted whatever the version
 	drawn   uint64 // version of the model that was seen by the last view
-	own     uint64 // versions of the model that the panel's own messages made
 	drawnAt time.Time
 	said    string // the fault that was reported last
 	full    bool   // the overflow was reported
@@ -66,9 +65,10 @@ type panel struct {
 
 // posted is a message in the queue.
 type posted struct {
-	m     Message
-	reply *answer
-	chain int
+	m      Message
+	reply  *answer
+	chain  int
+	raises bool // it came from a command or a tool, and so does what comes out of it
 }
 
 func newPanel(h *Host, id ID, place Placement, seq uint64, reg spec.Surface) *panel {

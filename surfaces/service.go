@@ -50,7 +50,8 @@ func (s *Service) Call(ctx context.Context, method string, args []any, kwargs ma
 	if method == "tree" {
 		return shownOf(p.snapshot()), nil
 	}
-	if caller := spec.CallerOf(ctx); caller != nil && caller.Name() != p.id.Plugin {
+	caller := spec.CallerOf(ctx)
+	if caller != nil && caller.Name() != p.id.Plugin {
 		if err := caller.Needs("permit"); err != nil {
 			return nil, err
 		}
@@ -59,7 +60,7 @@ func (s *Service) Call(ctx context.Context, method string, args []any, kwargs ma
 	if err != nil {
 		return nil, within("msg", err)
 	}
-	p.post(m, nil)
+	p.put(posted{m: m, raises: caller != nil && caller.Ran()})
 	return nil, nil
 }
 

@@ -16,9 +16,11 @@ import (
 type caller struct {
 	name   string
 	permit bool
+	ran    bool
 }
 
 func (c caller) Name() string { return c.name }
+func (c caller) Ran() bool    { return c.ran }
 
 func (c caller) Needs(word string) error {
 	if c.permit {

@@ -97,8 +97,8 @@ func (p *panel) update(q posted) {
 	}
 	p.mu.Lock()
 	gone := p.gone
-	if after != before && q.m.Kind != UserMessage {
-		p.own++
+	if after != before && q.raises {
+		p.model.Raise()
 	}
 	p.shown.UpdateErr = ""
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *panel) update(q posted) {
 		case spec.AskPrompt:
 			err = p.prompt(a.Text)
 		case spec.AskSend:
-			err = p.send(a, q.chain+1)
+			err = p.send(a, q)
 		}
 		if err != nil {
 			p.fault("update", err)
@@ -143,11 +143,12 @@ func (p *panel) prompt(text string) error {
 	return p.h.o.Prompt(p.id.Plugin, text)
 }
 
-func (p *panel) send(a spec.Ask, chain int) error {
-	if chain > maxChain {
+// send queues what the update of q sends to its own surface.
+func (p *panel) send(a spec.Ask, q posted) error {
+	if q.chain >= maxChain {
 		return fmt.Errorf("send: %d messages came out of each other; send only when something changed", maxChain)
 	}
-	p.put(posted{m: Message{Kind: UserMessage, Name: a.Name, Payload: a.Payload}, chain: chain})
+	p.put(posted{m: Message{Kind: UserMessage, Name: a.Name, Payload: a.Payload}, chain: q.chain + 1, raises: q.raises})
 	return nil
 }
 
@@ -194,6 +195,7 @@ func (p *panel) view() {
 	p.asked = false
 	p.mu.Unlock()
 	model, version := p.model.Load()
+	raised := p.model.Raised() // of this version, or of one that is viewed next
 	v, err := p.callView(model)
 	var tree *Node
 	var text string
@@ -214,7 +216,6 @@ func (p *panel) view() {
 		return
 	}
 	next := p.shown
-	next.Stored = version - p.own
 	next.Tree, next.Text, next.Err = tree, text, ""
 	if err != nil {
 		next.Err = view.Clean(fmt.Sprintf("surface %q: view: %v", p.id.Name, err))
@@ -222,6 +223,7 @@ func (p *panel) view() {
 			next.Tree = errorTree(next.Err)
 		}
 	}
+	next.Raised = p.h.raised(p, raised, next.Open())
 	p.reconcile(&next)
 	moved := p.publish(next)
 	p.mu.Unlock()

@@ -129,6 +129,8 @@ type Caller interface {
 	Name() string
 	// Needs is an error that names the word when the plugin lacks it.
 	Needs(word string) error
+	// Ran tells whether a command or a tool makes the call, which somebody ran.
+	Ran() bool
 }
 
 type callerKey struct{}

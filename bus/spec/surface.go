@@ -52,6 +52,7 @@ type Model struct {
 	mu      sync.Mutex
 	value   any
 	version uint64
+	raised  uint64
 	stored  bool
 	watch   map[*func()]struct{}
 }
@@ -92,6 +93,21 @@ func (m *Model) put(value any, stored bool) {
 	for _, f := range heard {
 		f()
 	}
+}
+
+// Raise has a dialog that a person left come back with what is stored next: somebody ran
+// a command or a tool that shows it.
+func (m *Model) Raise() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.raised++
+}
+
+// Raised moves with each Raise.
+func (m *Model) Raised() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.raised
 }
 
 // Watch has f called after each change, on the goroutine that made it; f must not

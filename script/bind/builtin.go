@@ -21,6 +21,12 @@ type call struct {
 	thread *starlark.Thread
 }
 
+// ran tells whether a command or a tool makes the call, which somebody ran.
+func (c *call) ran() bool {
+	kind := c.Cause()
+	return kind == script.Command || kind == script.Tool
+}
+
 // builtin is one word of the plugin API.
 type builtin struct {
 	name string

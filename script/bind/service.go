@@ -144,13 +144,13 @@ var invokeWord = builtin{name: "invoke", run: func(p *Plugin, c *call, args star
 		c.Host(func() { out, err = s.call(c.Context(), method, args[2:], kwargs) })
 		return out, err
 	case spec.Service:
-		c.Host(func() { out, err = p.invokeGo(c.Context(), s, key, method, args[2:], kwargs) })
+		c.Host(func() { out, err = p.invokeGo(c, s, key, method, args[2:], kwargs) })
 		return out, err
 	}
 	return nil, fmt.Errorf("invoke: service %q has no methods; its functions are words of their own", key)
 }}
 
-func (p *Plugin) invokeGo(ctx context.Context, s spec.Service, key, method string, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (p *Plugin) invokeGo(c *call, s spec.Service, key, method string, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	positional := make([]any, len(args))
 	for i, a := range args {
 		v, err := value.ToGo(a)
@@ -168,7 +168,7 @@ func (p *Plugin) invokeGo(ctx context.Context, s spec.Service, key, method strin
 		}
 		named[name] = v
 	}
-	out, err := s.Call(spec.WithCaller(ctx, caller{p}), method, positional, named)
+	out, err := s.Call(spec.WithCaller(c.Context(), caller{p, c.ran()}), method, positional, named)
 	if err != nil {
 		return nil, fmt.Errorf("%s.%s: %w", key, method, err)
 	}
@@ -176,10 +176,16 @@ func (p *Plugin) invokeGo(ctx context.Context, s spec.Service, key, method strin
 }
 
 // caller is the plugin as a host service sees it.
-type caller struct{ *Plugin }
+type caller struct {
+	*Plugin
+	ran bool
+}
 
 // Needs is an error that names the word when the plugin lacks it.
 func (c caller) Needs(word string) error { return c.needs(trust.Kind(word)) }
+
+// Ran tells whether a command or a tool makes the call.
+func (c caller) Ran() bool { return c.ran }
 
 var hasServiceWord = builtin{name: "has_service", run: func(p *Plugin, _ *call, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var key string

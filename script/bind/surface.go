@@ -348,6 +348,9 @@ var surfaceStateWord = builtin{name: "surface_state", run: func(p *Plugin, c *ca
 	if err != nil {
 		return nil, fmt.Errorf("surface_state: %w", value.Named("state", err))
 	}
+	if c.ran() {
+		model.Raise()
+	}
 	model.Store(frozen)
 	return starlark.None, nil
 }}

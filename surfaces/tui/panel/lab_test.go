@@ -154,11 +154,18 @@ func (l *lab) mount(name string, s spec.Surface) surfaces.ID {
 // add mounts a surface; the edit it returns takes it away.
 func (l *lab) add(name string, s spec.Surface) (remove bus.Op) {
 	l.t.Helper()
+	remove = l.put(name, s)
+	l.frame()
+	return remove
+}
+
+// put is add without a frame.
+func (l *lab) put(name string, s spec.Surface) (remove bus.Op) {
+	l.t.Helper()
 	s.Name = name
 	add, remove := l.spec.Slot().Put(bus.At(bus.ClassHome, 0, name), bus.Owner{UID: 1, Name: name}, s)
 	l.store.Commit(add)
 	l.host.Sync()
-	l.frame()
 	return remove
 }
 

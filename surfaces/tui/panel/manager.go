@@ -30,7 +30,7 @@ type Manager struct {
 	area    kit.Rect
 	placed  Placed
 	choices Choices
-	stored  map[surfaces.ID]uint64 // of dismissed dialogs, when they were
+	raised  map[surfaces.ID]uint64 // of dismissed dialogs, when they were
 	before  surfaces.ID            // had the keys before a dialog took them; zero for the input
 	grabbed surfaces.ID            // the mouse was pressed in it
 
@@ -48,7 +48,7 @@ const statusCells = 60
 
 // NewManager returns a manager without panels; the first Arrange brings them.
 func NewManager(o Options) *Manager {
-	m := &Manager{o: o, views: map[surfaces.ID]*View{}, stored: map[surfaces.ID]uint64{}}
+	m := &Manager{o: o, views: map[surfaces.ID]*View{}, raised: map[surfaces.ID]uint64{}}
 	m.choices.Dismissed = map[surfaces.ID]bool{}
 	m.stale.Store(true)
 	return m
@@ -100,8 +100,9 @@ func (m *Manager) NoSides() bool { return m.choices.NoSides }
 // SetQuestion tells whether a question of the app is open: no dialog of a plugin is
 // shown then, and the keys are not a panel's.
 func (m *Manager) SetQuestion(open bool) {
-	if open {
+	if id := m.choices.Focus; open {
 		m.Leave()
+		delete(m.choices.Dismissed, id) // the person has not left it
 	}
 	m.choices.NoOverlays = open
 }
@@ -164,23 +165,22 @@ func (m *Manager) read() {
 			v = NewView(p.ID, m.o.Source, m.o.Host)
 			m.views[p.ID] = v
 		}
-		opens := v.panel.Tree == nil && p.Tree != nil
+		was := v.panel.Tree
 		seen[p.ID] = true
 		m.order = append(m.order, p.ID)
 		v.SetPanel(p)
-		again := m.choices.Dismissed[p.ID] && p.Stored != m.stored[p.ID] // it was asked for anew
-		if p.Tree == nil || again {
+		again := m.choices.Dismissed[p.ID] && p.Raised != m.raised[p.ID]
+		if again {
 			delete(m.choices.Dismissed, p.ID)
 		}
-		opens = opens || again && p.Tree != nil
+		opens := p.Tree != nil && (was == nil && !m.choices.Dismissed[p.ID] || again)
 		if opens && p.Placement.Kind == surfaces.Overlay && !m.choices.NoOverlays {
 			m.Focus(p.ID)
 		}
 	}
 	for id := range m.views {
 		if !seen[id] {
-			delete(m.views, id)
-			delete(m.choices.Dismissed, id)
+			delete(m.views, id) // a dialog that was left stays so when its plugin comes back
 		}
 	}
 }
@@ -254,7 +254,7 @@ func (m *Manager) release() {
 	if v := m.views[old]; v != nil {
 		v.SetActive(false)
 		if v.panel.Placement.Kind == surfaces.Overlay && v.panel.Tree != nil {
-			m.choices.Dismissed[old], m.stored[old] = true, v.panel.Stored
+			m.choices.Dismissed[old], m.raised[old] = true, v.panel.Raised
 		}
 	}
 	m.o.Source.Focus(old, false)
@@ -299,8 +299,8 @@ func (m *Manager) Cycle(step int) bool {
 
 // Key takes a key while a panel has the keys: F6 and Escape move them, what is left of
 // the Reserved ones is the program's, the rest goes to the panel. A dialog that is
-// left with Escape stays out of sight until it opens anew, or something else than the
-// person there, such as a command, changes its model, or F6 comes to it.
+// left with Escape stays out of sight until it opens after it was closed, a command or a
+// tool shows it, or the person goes there.
 func (m *Manager) Key(ev *tcell.EventKey) bool {
 	id, ok := m.Focused()
 	if !ok {
