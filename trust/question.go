@@ -235,12 +235,15 @@ func readLine(in io.Reader) (string, error) {
 	return "", io.ErrShortBuffer
 }
 
-// SkippedText is the note of a run without a person: how many files were left
-// out, and the flags that approve them.
-func SkippedText(files int) string {
+// SkippedText is the note of a run or a session: how many files were left out, and what
+// approves them.
+func SkippedText(files int, atTerminal bool) string {
 	noun := "files of this workspace were"
 	if files == 1 {
 		noun = "file of this workspace was"
+	}
+	if atTerminal {
+		return fmt.Sprintf("%d plugin or settings %s skipped: not approved; /trust shows what they are and approves them", files, noun)
 	}
 	return fmt.Sprintf("%d plugin or settings %s skipped: not approved; --trust-plugins uses them in this run, --trust-digest DIGEST exactly the bytes it names", files, noun)
 }

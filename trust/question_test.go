@@ -188,8 +188,10 @@ func (closed) Write([]byte) (int, error) { return 0, errors.New("closed") }
 
 func TestSkippedText(t *testing.T) {
 	for n, want := range map[int]string{1: "1 plugin or settings file of this workspace was skipped", 3: "3 plugin or settings files of this workspace were skipped"} {
-		if got := trust.SkippedText(n); !strings.HasPrefix(got, want) || !strings.Contains(got, "--trust-plugins") {
-			t.Errorf("got %q", got)
+		for atTerminal, how := range map[bool]string{false: "--trust-plugins", true: "/trust"} {
+			if got := trust.SkippedText(n, atTerminal); !strings.HasPrefix(got, want) || !strings.Contains(got, how) || atTerminal && strings.Contains(got, "--") {
+				t.Errorf("got %q", got)
+			}
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestH01NobodyAtTheTerminal(t *testing.T) {
 	if err := e.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if o.Stop != "end" || o.Denied != 1 || !strings.Contains(o.Text, "no answer came within") {
+	if o.Stop != "end" || o.Denied != 1 || !strings.Contains(o.Text, "Blocked by the time limit: no answer came within") {
 		t.Errorf("it ended as %+v", o)
 	}
 	if _, err := os.Stat(filepath.Join(ws, "made.txt")); err == nil {

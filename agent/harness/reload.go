@@ -45,7 +45,9 @@ type live struct {
 	// refused are the contents a person said no to: they stay out until the file
 	// changes again, or the person names the plugin.
 	refused map[string]trust.Digest
-	pending bool // something changed that waits for a turn to end
+	// overruled are the lines that said what is not in effect, as long as it is not.
+	overruled map[string]bool
+	pending   bool // something changed that waits for a turn to end
 	// realms are the shared realms of host keys that have a registry.
 	realms map[string]bool
 	// tended: a process that outlived its run is waited for, or what it left on
@@ -248,13 +250,17 @@ func (e *Engine) unasked(old *mounted, next *plugin) error {
 		had = old.plugin.words()
 	}
 	added := trust.Added(had, next.words())
+	then := "; start again to load it"
+	if e.asksPerson() {
+		then = "" // the question is its end
+	}
 	switch list := strings.Join(added.Strings(), ", "); {
 	case len(added) == 0:
 		return nil
 	case old == nil:
-		return fmt.Errorf("it is new and asks for %s, which needs a person; start again to load it", list)
+		return fmt.Errorf("it is new and asks for %s, which needs a person%s", list, then)
 	default:
-		return fmt.Errorf("this version also asks for %s, which needs a person; start again to load it", list)
+		return fmt.Errorf("this version also asks for %s, which needs a person%s", list, then)
 	}
 }
 
@@ -315,6 +321,7 @@ func (e *Engine) settled(ctx context.Context) error {
 		return err
 	}
 	e.guard(ctx)
+	e.tellOverruled(ctx)
 	e.publish()
 	return nil
 }

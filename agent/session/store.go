@@ -228,7 +228,7 @@ func (st Store) Resolve(ref string) (string, error) {
 	case id != "":
 		return id, nil
 	case ref == "" || len(may) == 0:
-		return "", fmt.Errorf("session %q: there is none in %s; list them with --sessions", ref, st.Dir)
+		return "", fmt.Errorf("session %q: there is none in %s; /sessions and starling --sessions list them", ref, st.Dir)
 	}
 	if len(may) > 8 {
 		may = append(may[:8:8], fmt.Sprintf("and %d more", len(may)-8))
