@@ -80,12 +80,8 @@ func newQuestion(host kit.Host, q *event.QuestionEvent, keys Keymap) *question {
 	return d
 }
 
-// shownBytes is how much of a text a question shows, and how long arguments may be to
-// be edited in it: more is nothing a person reads here.
-const shownBytes = 256 << 10
-
 func (d *question) offers(answer string) bool {
-	if answer == view.AnswerEdit && len(d.q.Arguments) > shownBytes {
+	if answer == view.AnswerEdit && !EditsShown(d.q) {
 		return false
 	}
 	return d.q.Kind != "question" && slices.Contains(d.q.Options, answer)

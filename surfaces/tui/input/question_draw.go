@@ -14,13 +14,7 @@ import (
 )
 
 func (d *question) title() string {
-	name := "question"
-	switch d.q.Kind {
-	case "permission":
-		name = "allow " + view.RevealLine(d.q.Tool) + "?"
-	case "trust":
-		name = "trust?"
-	}
+	name := titleOf(d.q)
 	if d.q.Origin != "" && d.q.Origin != "main" {
 		name += " " + d.host.Signs().Dot + " " + view.RevealLine(d.q.Origin)
 	}
@@ -53,32 +47,32 @@ func (d *question) compose(width int) {
 		d.body.lines = out
 		return
 	}
-	if !d.repeats() {
-		out = append(out, wrapped(view.RevealLine(d.q.Summary), width, surfaces.Bold)...)
+	t := Tell(d.q, g.Dot)
+	if t.Head != "" {
+		out = append(out, wrapped(t.Head, width, surfaces.Bold)...)
 	}
+	var why []line
+	say := func(text string, style surfaces.Style) {
+		if text != "" {
+			why = append(why, wrapped(text, width, style)...)
+		}
+	}
+	say(t.Floor, surfaces.Warn)
+	say(t.Risk, surfaces.Dim)
+	for _, reason := range t.Reasons {
+		say(reason, surfaces.Dim)
+	}
+	say(t.Cut, surfaces.Warn)
 	if d.q.Kind == "question" {
-		out = append(out, wrapped(d.q.Detail, width, 0)...)
+		out = append(append(out, wrapped(t.What, width, 0)...), why...)
 		if d.stage == choosing {
 			out = append(out, d.optionLines(width)...)
 		}
 		d.body.lines = out
 		return
 	}
-	var why []line
-	if d.q.Floor {
-		why = wrapped("Only a person may allow this.", width, surfaces.Warn)
-	}
-	if d.q.Risk != "" {
-		why = append(why, wrapped("risk: "+view.RevealLine(d.q.Risk)+" "+g.Dot+" from: "+view.RevealLine(d.q.Origin), width, surfaces.Dim)...)
-	}
-	why = append(why, d.reasons(width)...)
-	text := d.q.Detail
-	if more := len(text) - shownBytes; more > 0 {
-		why = append(why, wrapped(fmt.Sprintf("Too long to show: the last %s bytes are left out.", grouped(more)), width, surfaces.Warn)...)
-		text = strings.ToValidUTF8(text[:shownBytes], "")
-	}
 	// What runs comes first, unless it would push the reasons out of sight.
-	if what := detail(text, width, g); len(what) <= shortDetail {
+	if what := detail(t.What, width, g); len(what) <= shortDetail {
 		out = slices.Concat(out, what, why)
 	} else {
 		out = slices.Concat(out, why, what)
@@ -86,44 +80,7 @@ func (d *question) compose(width int) {
 	d.body.lines = out
 }
 
-const (
-	shortDetail  = 12 // lines of what is asked about that stand before the reasons
-	shownReasons = 4
-)
-
-// reasons are why it is asked, each once; of many the first ones.
-func (d *question) reasons(width int) []line {
-	var all []string
-	for _, why := range d.q.Reasons {
-		if why = view.RevealLine(why); !slices.Contains(all, why) {
-			all = append(all, why)
-		}
-	}
-	more := len(all) - shownReasons
-	if more > 1 { // one more takes no more room than saying so
-		all = append(all[:shownReasons], fmt.Sprintf("and %d more", more))
-	}
-	var out []line
-	for _, why := range all {
-		out = append(out, wrapped(why, width, surfaces.Dim)...)
-	}
-	return out
-}
-
-// repeats tells whether the detail is a line that the summary says already.
-func (d *question) repeats() bool {
-	text := strings.TrimSpace(view.Reveal(d.q.Detail))
-	if strings.Contains(text, "\n") {
-		return firstLine(text) == firstLine(view.Reveal(d.q.Summary))
-	}
-	rest, says := strings.CutSuffix(strings.TrimSpace(view.Reveal(d.q.Summary)), text)
-	return says && len(rest) <= len(d.q.Tool)+2
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return strings.TrimSpace(s)
-}
+const shortDetail = 12 // lines of what is asked about that stand before the reasons
 
 // optionLines number the options; the marked one has a sign besides its colour.
 func (d *question) optionLines(width int) []line {

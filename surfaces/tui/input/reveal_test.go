@@ -40,6 +40,11 @@ func TestQuestionHidesNothing(t *testing.T) {
 	}
 }
 
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return strings.TrimSpace(s)
+}
+
 // Every character of a command that can be seen is in the question, in its order.
 func TestQuestionShowsAll(t *testing.T) {
 	h := newHost(t, "none", false)
