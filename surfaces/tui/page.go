@@ -214,10 +214,17 @@ func (p *page) Key(ev *tcell.EventKey) bool {
 	return true
 }
 
+// press does what a key is for. One that leaves the page may lead to another session, so
+// what is sent meanwhile waits for it; another may wait for the person.
 func (p *page) press(k command.Key) {
 	id := p.mark
 	if k.Leaves {
 		p.done = true
+		p.s.inOrder(func(Driver) func() {
+			r := k.Do(p.s.ctx, id)
+			return func() { p.s.apply(r) }
+		})
+		return
 	}
 	var r command.Reply
 	host{p.s}.Go(func() { r = k.Do(p.s.ctx, id) }, func() {
