@@ -38,10 +38,6 @@ type Conflict struct {
 	Reason string    // for people
 }
 
-func (c Conflict) String() string {
-	return fmt.Sprintf("tool %s of %s is not in effect: %s", c.Name, c.Loser.Name, c.Reason)
-}
-
 // Lookup returns the effective tool of a name and who registered it.
 func (r *Registry) Lookup(name string) (spec.Tool, bus.Owner, bool) {
 	for _, t := range resolve(r.slot.All()).owners {

@@ -60,7 +60,7 @@ func TestTwoPluginsOneName(t *testing.T) {
 		}
 		c := s.reg.Conflicts()
 		if len(c) != 1 || c[0].Loser.Name != "p2" || c[0].Owner.Name != "p1" ||
-			c[0].String() != "tool search of p2 is not in effect: the name belongs to p1, which comes first in the static order" {
+			c[0].Name != "search" || c[0].Reason != "the name belongs to p1, which comes first in the static order" {
 			t.Errorf("came as %v: conflicts %v", order, c)
 		}
 		leave["p1"]()

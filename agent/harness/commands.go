@@ -22,35 +22,9 @@ type named struct {
 	from string // the plugin; "" for a built-in and for files of the person
 }
 
-// commands resolves the names: built-ins first, then the files of the person, then
-// plugins in static order; a second command of one name is name:2.
+// commands are all of them, by the name each is typed by.
 func (e *Engine) commands() []named {
-	var list []named
-	taken := map[string]bool{}
-	add := func(c spec.Command, from string) {
-		name := c.Name
-		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%s:%d", c.Name, n)
-		}
-		taken[name] = true
-		list = append(list, named{c, name, from})
-	}
-	all := e.registry.Commands.All()
-	for _, entry := range all {
-		if entry.Value.Builtin {
-			add(entry.Value, "")
-		}
-	}
-	for _, c := range e.written() {
-		if !taken[c.Name] { // a file of a built-in's name could never be meant
-			add(c, "")
-		}
-	}
-	for _, entry := range all {
-		if !entry.Value.Builtin {
-			add(entry.Value, entry.Owner.Name)
-		}
-	}
+	list, _ := e.resolveCommands()
 	return list
 }
 

@@ -279,10 +279,7 @@ func (e *Engine) tellAbout(ctx context.Context, found composition) {
 		}
 	}
 	if found.skipped > 0 {
-		e.notice(ctx, trust.SkippedText(found.skipped))
-	}
-	for _, c := range e.tools.Conflicts() {
-		e.say(ctx, view.Notice{Text: c.String(), Warn: true})
+		e.notice(ctx, trust.SkippedText(found.skipped, e.options.Host == "terminal"))
 	}
 	var names []string
 	for _, t := range e.tools.List() {
@@ -431,11 +428,13 @@ func (e *Engine) Transcript() []chat.Message { return e.agent.Transcript() }
 // Plugins returns the roster without the host's own components.
 func (e *Engine) Plugins() []view.Plugin {
 	var rows []view.Plugin
+	overruled := e.overruled()
 	for _, row := range e.runtime.Roster().Rows {
 		if row.Origin != "host" {
 			v := rowOf(row)
 			v.Cost = e.models.costOf(row.Name)
 			v.Notes = append(v.Notes, e.troubles.of(row, e.sitting.panels)...)
+			v.Notes = append(v.Notes, overruledOf(row.ID, overruled)...)
 			rows = append(rows, v)
 		}
 	}

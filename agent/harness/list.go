@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"starling/bus"
@@ -70,7 +71,7 @@ func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 	for i, id := range ids {
 		byID[id] = plugins[i]
 	}
-	owners := map[string]string{}
+	owners := map[string][]string{}
 	for _, row := range runtime.Roster().Rows {
 		if pl, ok := byID[row.ID]; ok {
 			v := listed(row, pl, emitted)
@@ -81,23 +82,26 @@ func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 	return listing, nil
 }
 
-// taken names the tools another plugin has before v in the static order; owners
-// is what was seen so far.
-func taken(v view.Plugin, owners map[string]string) []string {
+// taken names the tools and commands another plugin has before v in the static order;
+// owners is what was seen so far, by registration.
+func taken(v view.Plugin, owners map[string][]string) []string {
 	var notes []string
 	if v.State != string(compose.Active) {
 		return nil
 	}
 	for _, label := range v.Registrations {
-		name, tool := strings.CutPrefix(label, "tool ")
-		if !tool || name == computed {
+		kind, name, _ := strings.Cut(label, " ")
+		if kind != "tool" && kind != "command" || name == computed || slices.Contains(owners[label], v.Name) {
 			continue
 		}
-		if owner, conflict := owners[name]; conflict && owner != v.Name {
-			notes = append(notes, fmt.Sprintf("conflict: the tool %s is provided by %s", name, owner))
-			continue
+		owners[label] = append(owners[label], v.Name)
+		switch first, n := owners[label][0], len(owners[label]); {
+		case n == 1:
+		case kind == "tool":
+			notes = append(notes, fmt.Sprintf("conflict: the tool %s is provided by %s", name, first))
+		default:
+			notes = append(notes, fmt.Sprintf("conflict: the command %s is provided by %s; this one is /%s:%d", name, first, name, n))
 		}
-		owners[name] = v.Name
 	}
 	return notes
 }

@@ -28,6 +28,8 @@ type Screen struct {
 	// or with from "" of a command the person typed. nil keeps them in the engine,
 	// which runs them behind the prompt that goes.
 	Queued func(from, text string) error
+	// Commands are the names of the screen's own commands: no other has one of them.
+	Commands []string
 	// Presented hears what a plugin draws of a call: a widget tree as JSON, as it
 	// stands under "view" in the details of the result.
 	Presented func(call string, tree json.RawMessage)

@@ -111,6 +111,9 @@ func textEffects(b trust.Bundle) []string {
 
 func commandName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".md") }
 
+// commandFile is where a command of the person stands.
+func commandFile(name string) string { return commandFolder + "/" + name + ".md" }
+
 // described is the first line of a text that says something.
 func described(text []byte) string {
 	for line := range bytes.Lines(text) {

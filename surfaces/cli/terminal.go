@@ -18,6 +18,7 @@ import (
 	"starling/bus/view"
 	"starling/surfaces/headless"
 	"starling/surfaces/tui"
+	"starling/surfaces/tui/command"
 	tuiinput "starling/surfaces/tui/input"
 	"starling/trust"
 )
@@ -49,7 +50,9 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 	if set, _ := p.LookupEnv("GOMAXPROCS"); set == "" {
 		o.Busy = spread()
 	}
-	o.Screen = harness.Screen{Panels: screen.PanelOptions(), Queued: screen.Queued, Presented: screen.Presented}
+	o.Screen = harness.Screen{
+		Panels: screen.PanelOptions(), Queued: screen.Queued, Commands: command.Names(), Presented: screen.Presented,
+	}
 	var engine *harness.Engine // nil until it is there
 	var unusable error
 	live, leave := seated(ctx)

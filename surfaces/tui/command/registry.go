@@ -68,6 +68,15 @@ func Usages() []Usage {
 	return all
 }
 
+// Names are those of the terminal's own commands.
+func Names() []string {
+	var all []string
+	for _, b := range builtins() {
+		all = append(all, b.name)
+	}
+	return all
+}
+
 func find(name string) (builtin, bool) {
 	for _, b := range builtins() {
 		if b.name == name {
