@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"starling/bus/view"
 	"starling/tools/bash"
 	"starling/tools/shell"
 )
@@ -16,12 +17,12 @@ const originPerson = "tui"
 
 // Shell runs a command of the person in the folder the shell tool is in. They typed
 // it, so nobody is asked. output gets what it prints, whole characters, as it comes;
-// cite puts the command and its output into the conversation. The status is how it
-// ended, as in the list of processes; the error is about starting it, or citing.
-func (e *Engine) Shell(ctx context.Context, line string, cite bool, output func(string)) (status string, err error) {
+// cite puts the command and its output into the conversation. The error is about
+// starting it, or citing.
+func (e *Engine) Shell(ctx context.Context, line string, cite bool, output func(string)) (view.Ended, error) {
 	line = strings.TrimSpace(line)
 	if line == "" {
-		return "", errors.New("type a command behind the exclamation mark, as in !ls")
+		return view.Ended{}, errors.New("type a command behind the exclamation mark, as in !ls")
 	}
 	var cut pieces
 	out, err := e.shell.Run(ctx, shell.Command{
@@ -33,16 +34,16 @@ func (e *Engine) Shell(ctx context.Context, line string, cite bool, output func(
 		},
 	})
 	if err != nil {
-		return "", err
+		return view.Ended{}, err
 	}
 	if rest := cut.rest(); rest != "" && output != nil {
 		output(rest)
 	}
-	status = statusOf(out)
+	ended := endOf(out)
 	if !cite {
-		return status, nil
+		return ended, nil
 	}
-	return status, e.Note(citation(line, status, out.Stdout.String()))
+	return ended, e.Note(citation(line, ended.Status, out.Stdout.String()))
 }
 
 // citation is a command of the person as the model reads it.
@@ -54,23 +55,22 @@ func citation(line, status, output string) string {
 	return fmt.Sprintf("I ran a command: %s\n%s; its output:\n\n%s", line, status, output)
 }
 
-// statusOf is how a command ended, in the words of the list of processes.
-func statusOf(o shell.Outcome) string {
+func endOf(o shell.Outcome) view.Ended {
 	switch {
 	case o.Cancelled:
-		return "cancelled"
+		return view.Ended{Status: "cancelled", Failed: true}
 	case o.Stopped:
-		return "stopped"
+		return view.Ended{Status: "stopped", Failed: true}
 	case o.TimedOut:
-		return "timed out"
+		return view.Ended{Status: "timed out", Failed: true}
 	case o.Signal != "":
-		return "signalled (" + o.Signal + ")"
+		return view.Ended{Status: "signalled (" + o.Signal + ")", Failed: true}
 	}
 	status := fmt.Sprintf("exited(%d)", o.Status)
 	if o.Background {
 		status += ", something of it lives on"
 	}
-	return status
+	return view.Ended{Status: status, Failed: o.Status != 0}
 }
 
 // pieces makes whole characters of chunks that cut them.

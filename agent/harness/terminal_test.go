@@ -218,16 +218,16 @@ func TestShellLine(t *testing.T) {
 	p.options.Mode, p.options.Deny = "plan", []string{"bash"}
 	e, h := p.atTerminal(nobody)
 	var out strings.Builder
-	status, err := e.Shell(t.Context(), "printf 'h\\303'; sleep 0.05; printf '\\251'; exit 3", false, func(s string) { out.WriteString(s) })
-	if err != nil || status != "exited(3)" || out.String() != "hé" || len(e.Transcript()) != 0 {
-		t.Errorf("%q %v: %q, %d messages", status, err, out.String(), len(e.Transcript()))
+	end, err := e.Shell(t.Context(), "printf 'h\\303'; sleep 0.05; printf '\\251'; exit 3", false, func(s string) { out.WriteString(s) })
+	if err != nil || end != (view.Ended{Status: "exited(3)", Failed: true}) || out.String() != "hé" || len(e.Transcript()) != 0 {
+		t.Errorf("%+v %v: %q, %d messages", end, err, out.String(), len(e.Transcript()))
 	}
 	if _, err := e.Shell(t.Context(), " ", true, nil); err == nil {
 		t.Error("an empty line ran")
 	}
-	status, err = e.Shell(t.Context(), "echo out; echo err >&2", true, nil)
-	if err != nil || status != "exited(0)" {
-		t.Errorf("%q %v", status, err)
+	end, err = e.Shell(t.Context(), "echo out; echo err >&2", true, nil)
+	if err != nil || end != (view.Ended{Status: "exited(0)"}) {
+		t.Errorf("%+v %v", end, err)
 	}
 	messages := e.Transcript()
 	if len(messages) != 1 || messages[0].Role != chat.User {
@@ -239,9 +239,13 @@ func TestShellLine(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	status, err = e.Shell(ctx, "echo begun; sleep 300", false, func(string) { cancel() })
-	if err != nil || status != "cancelled" {
-		t.Errorf("%q %v", status, err)
+	end, err = e.Shell(ctx, "echo begun; sleep 300", false, func(string) { cancel() })
+	if err != nil || end != (view.Ended{Status: "cancelled", Failed: true}) {
+		t.Errorf("%+v %v", end, err)
+	}
+	end, err = e.Shell(t.Context(), "kill -9 $$", false, nil)
+	if err != nil || !end.Failed {
+		t.Errorf("%+v %v", end, err)
 	}
 	if rows := e.Processes(); len(rows) == 0 || rows[0].Origin != "tui" {
 		t.Errorf("%+v", rows)

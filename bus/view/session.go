@@ -45,6 +45,12 @@ type Process struct {
 	Elapsed time.Duration
 }
 
+// Ended is how a command of the person ended.
+type Ended struct {
+	Status string // in the words of the list of processes
+	Failed bool   // it ended in any other way than with status 0
+}
+
 // Skill is one the model may read.
 type Skill struct {
 	Name, Description, Path string

@@ -33,7 +33,7 @@ type engine struct {
 	mode     string
 	past     []chat.Message
 	steered  []string
-	shell    func(ctx context.Context, line string, out func(string)) (string, error)
+	shell    func(ctx context.Context, line string, out func(string)) (view.Ended, error)
 	run      func(ctx context.Context, text string) view.Outcome
 	commands []view.Command
 }
@@ -108,9 +108,9 @@ func (e *engine) SetMode(name string) error {
 	return nil
 }
 
-func (e *engine) Shell(ctx context.Context, line string, _ bool, out func(string)) (string, error) {
+func (e *engine) Shell(ctx context.Context, line string, _ bool, out func(string)) (view.Ended, error) {
 	if e.shell == nil {
-		return "", errors.New("no shell here")
+		return view.Ended{}, errors.New("no shell here")
 	}
 	return e.shell(ctx, line, out)
 }

@@ -21,10 +21,12 @@ import (
 // lines is the session as lines: nothing is drawn twice, for screen readers, dumb
 // terminals and lovers of scrollback. It belongs to the event loop.
 type lines struct {
-	s    *Session
-	out  io.Writer
-	bad  error // of the first write that failed
-	text strings.Builder
+	s   *Session
+	out io.Writer
+	bad error // of the first write that failed
+	// begins are lines that are not over yet: of the reply, by "", and of commands of the
+	// person, by id.
+	begins map[string]*strings.Builder
 
 	calls map[string]string // what runs, by id
 	open  []*lineQuestion
@@ -43,7 +45,7 @@ func (s *Session) runLines(ctx context.Context, open Open) error {
 	waits, end := context.WithCancel(ctx)
 	defer end()
 	s.engine, s.ctx, s.ready = opened(d), waits, true
-	l := &lines{s: s, out: s.o.Out, calls: map[string]string{}}
+	l := &lines{s: s, out: s.o.Out, calls: map[string]string{}, begins: map[string]*strings.Builder{}}
 	s.lines = l
 	for _, m := range d.Transcript() {
 		l.message(m)
@@ -115,31 +117,37 @@ func (l *lines) receive() {
 		case it.f != nil:
 			it.f()
 		case it.kind == reply:
-			l.write(it.text.String())
+			l.write("", it.text.String())
 		case it.kind == output && strings.HasPrefix(it.id, "!"):
-			l.write(it.text.String())
+			l.write(it.id, it.text.String())
 		}
 	}
 }
 
 // write shows text line by line.
-func (l *lines) write(text string) {
-	l.text.WriteString(text)
-	all := l.text.String()
-	i := strings.LastIndexByte(all, '\n')
-	if i < 0 {
-		return
+func (l *lines) write(id, text string) {
+	b := l.begins[id]
+	if b == nil {
+		b = new(strings.Builder)
+		l.begins[id] = b
 	}
-	l.text.Reset()
-	l.text.WriteString(all[i+1:])
-	l.say("%s", all[:i])
+	i := strings.LastIndexByte(text, '\n')
+	b.WriteString(text[:i+1])
+	if i >= 0 {
+		l.say("%s", strings.TrimSuffix(b.String(), "\n"))
+		b.Reset()
+	}
+	b.WriteString(text[i+1:])
 }
 
-func (l *lines) endReply() {
-	if rest := l.text.String(); strings.TrimSpace(rest) != "" {
-		l.say("%s", rest)
+func (l *lines) endReply() { l.endLine("") }
+
+// endLine shows a line that ends without a break.
+func (l *lines) endLine(id string) {
+	if b := l.begins[id]; b != nil && strings.TrimSpace(b.String()) != "" {
+		l.say("%s", b.String())
 	}
-	l.text.Reset()
+	delete(l.begins, id)
 }
 
 func (l *lines) message(m chat.Message) {
@@ -177,6 +185,16 @@ func (l *lines) begun(id, name, arguments string) {
 func (l *lines) refused(id, name, by, why string) {
 	l.say("%s %s: blocked by %s: %s", l.s.signs.Failed, orName(l.calls[id], kit.RevealLine(name)), kit.RevealLine(by), kit.Reveal(why))
 	delete(l.calls, id)
+}
+
+// ran says how a command of the person ended, in the way of a call.
+func (l *lines) ran(id, line string, end view.Ended) {
+	l.endLine(id)
+	sign := l.s.signs.Good
+	if end.Failed {
+		sign = l.s.signs.Failed
+	}
+	l.say("%s !%s: %s", sign, oneLine(line), kit.RevealLine(end.Status))
 }
 
 func (l *lines) finished(id, name string, r transcript.Result) {

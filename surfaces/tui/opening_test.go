@@ -75,8 +75,10 @@ func TestBeforeTheEngine(t *testing.T) {
 	}
 	e := &engine{
 		mode: "ask", status: view.Status{Workspace: "shop", Model: "sonnet"},
-		past:  []chat.Message{{Role: chat.User, Blocks: []chat.Block{{Kind: chat.Text, Text: "of yesterday"}}}},
-		shell: func(_ context.Context, line string, _ func(string)) (string, error) { return "ran " + line, nil },
+		past: []chat.Message{{Role: chat.User, Blocks: []chat.Block{{Kind: chat.Text, Text: "of yesterday"}}}},
+		shell: func(_ context.Context, line string, _ func(string)) (view.Ended, error) {
+			return view.Ended{Status: "ran " + line}, nil
+		},
 	}
 	o.engine <- e
 	o.until("both prompts", func() bool { return len(e.said()) == 2 })

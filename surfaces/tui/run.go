@@ -195,24 +195,24 @@ func (s *Session) shell(text string) {
 	s.work.on = true
 	s.doing(oneLine(line))
 	s.beside(func(d Driver) func() {
-		status, err := d.Shell(ctx, line, !unseen, func(chunk string) { s.in.write(output, id, chunk) })
+		end, err := d.Shell(ctx, line, !unseen, func(chunk string) { s.in.write(output, id, chunk) })
 		stopped := ctx.Err() != nil
 		cancel()
 		return func() {
 			s.shells = slices.DeleteFunc(s.shells, func(o *shellLine) bool { return o == sh })
 			s.idle()
 			s.wants = true
-			if stopped {
-				status, err = "stopped", nil
-			}
-			if err != nil {
-				status = err.Error()
+			switch {
+			case stopped:
+				end = view.Ended{Status: "stopped", Failed: true}
+			case err != nil:
+				end = view.Ended{Status: err.Error(), Failed: true}
 			}
 			if s.lines != nil {
-				s.lines.notice(view.Notice{Text: status})
+				s.lines.ran(id, line, end)
 				return
 			}
-			s.tr.Settle(id, status, err != nil)
+			s.tr.Settle(id, end.Status, end.Failed)
 		}
 	})
 }

@@ -135,10 +135,10 @@ func TestLeavingIsNoAnswerAboutTrust(t *testing.T) {
 
 // Esc stops a command of the person.
 func TestEscStopsShell(t *testing.T) {
-	e := &engine{shell: func(ctx context.Context, _ string, out func(string)) (string, error) {
+	e := &engine{shell: func(ctx context.Context, _ string, out func(string)) (view.Ended, error) {
 		out("begun\n")
 		<-ctx.Done()
-		return "cancelled", nil
+		return view.Ended{Status: "cancelled", Failed: true}, nil
 	}}
 	l := newLab(t, 80, 24, e)
 	l.in(func() { l.s.send(entry("!sleep 1000")) })

@@ -55,7 +55,7 @@ type Driver interface {
 	StopProcess(id int) error
 	// Shell runs a command of the person (the !line), with its output as it comes;
 	// cite puts both into the conversation.
-	Shell(ctx context.Context, line string, cite bool, output func(string)) (status string, err error)
+	Shell(ctx context.Context, line string, cite bool, output func(string)) (view.Ended, error)
 	// Note puts a message of the person into the conversation without running it.
 	Note(text string) error
 	// Files lists files of the workspace for @, at most limit, best first.
