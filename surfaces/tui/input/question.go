@@ -55,8 +55,9 @@ type question struct {
 	keys    Keymap
 	stage   stage
 	mark    int // of the options of the question tool
+	parts   parts
+	width   int // the parts were made for
 	body    body
-	width   int // the body was made for
 	field   *field
 	problem string // why what was typed cannot be sent
 	asked   time.Time

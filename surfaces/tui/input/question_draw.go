@@ -30,58 +30,6 @@ func (d *question) left() string {
 	return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
 }
 
-// compose makes the lines of the body for a width.
-func (d *question) compose(width int) {
-	if d.width == width {
-		return
-	}
-	d.width = width
-	g := d.host.Signs()
-	var out []line
-	if d.stage == scoping {
-		out = wrapped("From now on this runs without a question:", width, 0)
-		for _, rule := range d.q.Always {
-			out = append(out, chopped(rule, width, surfaces.Code, g)...)
-		}
-		out = append(out, wrapped("/policy shows it and takes it back.", width, surfaces.Dim)...)
-		d.body.lines = out
-		return
-	}
-	t := Tell(d.q, g.Dot)
-	if t.Head != "" {
-		out = append(out, wrapped(t.Head, width, surfaces.Bold)...)
-	}
-	var why []line
-	say := func(text string, style surfaces.Style) {
-		if text != "" {
-			why = append(why, wrapped(text, width, style)...)
-		}
-	}
-	say(t.Floor, surfaces.Warn)
-	say(t.Risk, surfaces.Dim)
-	for _, reason := range t.Reasons {
-		say(reason, surfaces.Dim)
-	}
-	say(t.Cut, surfaces.Warn)
-	if d.q.Kind == "question" {
-		out = append(append(out, wrapped(t.What, width, 0)...), why...)
-		if d.stage == choosing {
-			out = append(out, d.optionLines(width)...)
-		}
-		d.body.lines = out
-		return
-	}
-	// What runs comes first, unless it would push the reasons out of sight.
-	if what := detail(t.What, width, g); len(what) <= shortDetail {
-		out = slices.Concat(out, what, why)
-	} else {
-		out = slices.Concat(out, why, what)
-	}
-	d.body.lines = out
-}
-
-const shortDetail = 12 // lines of what is asked about that stand before the reasons
-
 // optionLines number the options; the marked one has a sign besides its colour.
 func (d *question) optionLines(width int) []line {
 	g := d.host.Signs()
@@ -121,7 +69,7 @@ func (d *question) Room(screen kit.Rect) kit.Rect {
 	w := min(dialogColumns, screen.W-4)
 	d.compose(max(w, 1))
 	field, problem, choices := d.foot(max(w, 1))
-	return room(screen, w, len(d.body.lines)+field+len(problem)+len(choices)+1)
+	return room(screen, w, d.parts.len()+field+len(problem)+len(choices)+1)
 }
 
 // Draw paints it. The first frame begins the time in which keys are ignored.
@@ -139,6 +87,7 @@ func (d *question) Draw(s tcell.Screen) {
 	low := r.H - len(choices) - len(problem)
 	field = min(field, max(low/2, 1))
 	rest := max(low-field-1, 0)
+	d.body.lines = d.parts.lines(rest, r.W, g)
 	d.body.draw(s, kit.Rect{X: r.X, Y: r.Y, W: r.W, H: rest}, t)
 	y := r.Y + rest
 	kit.Fill(s, kit.Rect{X: r.X, Y: y, W: r.W, H: 1}, g.Across, t.Border)

@@ -45,6 +45,18 @@ func firstLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
+// bodyText is the body of a question as it stands in so many rows.
+func bodyText(d *question, width, rows int) string {
+	d.compose(width)
+	var b strings.Builder
+	for _, l := range d.parts.lines(rows, width, d.host.Signs()) {
+		for _, s := range l {
+			b.WriteString(s.Text)
+		}
+	}
+	return b.String()
+}
+
 // Every character of a command that can be seen is in the question, in its order.
 func TestQuestionShowsAll(t *testing.T) {
 	h := newHost(t, "none", false)
@@ -59,14 +71,7 @@ func TestQuestionShowsAll(t *testing.T) {
 		q := permission()
 		q.Detail, q.Summary = text, "bash "+firstLine(text)
 		d := newQuestion(h, q, nil)
-		d.compose(rapid.IntRange(4, 100).Draw(t, "width"))
-		var b strings.Builder
-		for _, l := range d.body.lines {
-			for _, s := range l {
-				b.WriteString(s.Text)
-			}
-		}
-		shown := b.String()
+		shown := bodyText(d, rapid.IntRange(4, 100).Draw(t, "width"), rapid.IntRange(0, 30).Draw(t, "rows"))
 		for _, r := range shown {
 			if r < 0x20 || r >= 0x7f && r < 0xa0 {
 				t.Fatalf("%q steers", shown)

@@ -44,14 +44,7 @@ func TestToldCut(t *testing.T) {
 			t.Errorf("%s: %d bytes, want %d; %q", kind, len(got.What), len(want), got.Cut)
 		}
 		d := newQuestion(newHost(t, "none", false), q, nil)
-		d.compose(80)
-		var shown strings.Builder
-		for _, l := range d.body.lines {
-			for _, s := range l {
-				shown.WriteString(s.Text)
-			}
-		}
-		if !strings.Contains(shown.String(), "are left out") {
+		if !strings.Contains(bodyText(d, 80, 24), "are left out") {
 			t.Errorf("%s: the screen does not say that something is left out", kind)
 		}
 	}
