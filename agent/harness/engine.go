@@ -218,7 +218,7 @@ func (e *Engine) prepare(ctx context.Context) error {
 
 // route makes the model a plugin named for a request.
 func (e *Engine) route(_ context.Context, name string) (provider.Provider, string, error) {
-	b, err := e.models.get(name)
+	b, err := e.models.byPlugin(name)
 	return b.provider, b.name, err
 }
 

@@ -134,16 +134,43 @@ func (m *models) first() (built, error) {
 
 // get returns the model of a name, made once.
 func (m *models) get(name string) (built, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if b, ok := m.made[name]; ok {
+	if b, ok := m.had(name); ok {
 		return b, nil
 	}
-	b, err := m.resolve(name)
-	if err == nil {
-		m.made[name] = b
+	b, err := m.resolve(name) // without the lock: a person may name a pipe
+	if err != nil {
+		return b, err
 	}
-	return b, err
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if first, ok := m.made[name]; ok {
+		return first, nil
+	}
+	m.made[name] = b
+	return b, nil
+}
+
+// had returns a model that was made before.
+func (m *models) had(name string) (built, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b, ok := m.made[name]
+	return b, ok
+}
+
+// byPlugin is get for a name that a plugin chose. Whatever file it names as a scenario, it
+// hears nothing of what is in there, and no pipe is waited for.
+func (m *models) byPlugin(name string) (built, error) {
+	path, scenario := strings.CutPrefix(name, scriptPrefix)
+	if _, made := m.had(name); made || !scenario {
+		return m.get(name)
+	}
+	if info, err := os.Stat(m.absolute(path)); err == nil && info.Mode().IsRegular() {
+		if b, err := m.get(name); err == nil {
+			return b, nil
+		}
+	}
+	return built{}, fmt.Errorf("%s is no scenario that can be played", name)
 }
 
 func (m *models) resolve(name string) (built, error) {
@@ -198,10 +225,15 @@ func (m *models) build(found model.Model) (built, error) {
 	return built{provider: provider.Retrying(p, provider.RetryOptions{}), name: found.FullName(), model: found}, nil
 }
 
-func (m *models) scenario(path string) (built, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(m.options.Cwd, path)
+func (m *models) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
 	}
+	return filepath.Join(m.options.Cwd, path)
+}
+
+func (m *models) scenario(path string) (built, error) {
+	path = m.absolute(path)
 	src, err := readScenario(path)
 	if err != nil {
 		return built{}, fmt.Errorf("%w; script:FILE takes a scenario file", err)
@@ -261,7 +293,7 @@ var _ bind.Models = (*models)(nil)
 
 // Check resolves a model for a plugin, and reads the level.
 func (m *models) Check(name, thinking string) error {
-	b, err := m.get(name)
+	b, err := m.byPlugin(name)
 	if err == nil {
 		_, _, err = b.think(thinking)
 	}
@@ -295,7 +327,7 @@ func (m *models) Ask(ctx context.Context, plugin string, q bind.Question) bind.R
 	if _, why := m.purse.Over(); why != "" {
 		return bind.Reply{Err: errors.New(why), Stop: chat.StopError}
 	}
-	b, err := m.get(q.Model)
+	b, err := m.byPlugin(q.Model)
 	if err != nil {
 		return bind.Reply{Err: err, Stop: chat.StopError}
 	}
