@@ -169,7 +169,7 @@ func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, 
 	left := []part{{kit.CleanLine(mode), surfaces.Dim, 1, false}}
 	switch {
 	case w.asks:
-		left = append(left, part{"waiting for you", surfaces.Warn, 0, true})
+		left = append(left, part{needsYou, surfaces.Warn, 0, true})
 	case w.on:
 		text := g.Spinner[w.step%len(g.Spinner)] + " " + w.what
 		if d := now.Sub(w.since); d >= time.Second {
@@ -187,12 +187,14 @@ func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, 
 		left = append(left, part{x, surfaces.Dim, 3, true})
 	}
 	room := r.W - 2
+	hints := hintParts(w)
 	if w.hint != "" { // it is for now: the rest gives way, for the most part
 		room = max(room-kit.Width(w.hint)-2, room/3)
+	} else if stops := kit.Width(hints[0].text); stops > 0 { // a plugin's text does not hide how to stop
+		room = max(room-stops-2, room/2)
 	}
 	left = fit(left, sep, room, g)
 	used := putParts(s, r.X+1, r.Y, r.W-2, left, sep, th)
-	hints := hintParts(w)
 	room = r.W - 2 - used - 2
 	hints = fit(hints, sep, room, g)
 	if n := partsWidth(hints, sep); n <= room && n > 0 {
