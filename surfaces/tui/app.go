@@ -307,7 +307,7 @@ func (s *Session) replay(messages []chat.Message) {
 	for _, m := range messages {
 		switch m.Role {
 		case chat.User:
-			s.tr.Person(m.Text())
+			s.tr.Person(m.Said())
 		case chat.Assistant:
 			s.replayReply(m)
 		}
