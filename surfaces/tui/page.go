@@ -2,7 +2,6 @@ package tui
 
 import (
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -92,11 +91,10 @@ func (p *page) Draw(screen tcell.Screen) {
 	if in.W < 2 || in.H < 1 {
 		return
 	}
-	foot := p.foot()
-	p.height = in.H
-	if in.H > 2 {
-		p.height--
-		kit.Put(screen, in.X+1, in.Y+in.H-1, in.W-2, kit.Clip(foot, in.W-2, g.Ellipsis), th.Style(surfaces.Dim))
+	foot := p.foot(in.W-2, min(in.H-2, max(in.H/3, 1)), g)
+	p.height = in.H - len(foot)
+	for i, row := range foot {
+		kit.Put(screen, in.X+1, in.Y+p.height+i, in.W-2, kit.Clip(row, in.W-2, g.Ellipsis), th.Style(surfaces.Dim))
 	}
 	p.lines = p.body.Lines(in.W-2, g)
 	if !p.ready {
@@ -148,14 +146,38 @@ func (p *page) settle() {
 	p.top = max(min(p.top, len(p.lines)-p.height), 0)
 }
 
-func (p *page) foot() string {
+// foot is the keys of the page in at most so many rows. Where there is no room for all,
+// the last ones give way: how to leave stays.
+func (p *page) foot(width, rows int, g *kit.Signs) []string {
+	if rows < 1 {
+		return nil
+	}
+	const leave = "Esc leaves"
 	var keys []string
 	for _, k := range p.v.Keys {
 		if k.Help != "" {
 			keys = append(keys, kit.Spell(k.Chord)+" "+k.Help)
 		}
 	}
-	return strings.Join(append(keys, "Esc leaves"), "  ")
+	for n := len(keys); n > 0; n-- {
+		if out := packed(append(keys[:n:n], leave), width); len(out) <= rows {
+			return out
+		}
+	}
+	return []string{kit.Clip(leave, width, g.Ellipsis)}
+}
+
+// packed puts words into as few rows as hold them whole.
+func packed(words []string, width int) []string {
+	var rows []string
+	for _, w := range words {
+		if last := len(rows) - 1; last >= 0 && kit.Width(rows[last])+2+kit.Width(w) <= width {
+			rows[last] += "  " + w
+			continue
+		}
+		rows = append(rows, w)
+	}
+	return rows
 }
 
 // ids lists the rows that can be marked, in order.

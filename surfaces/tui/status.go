@@ -159,6 +159,9 @@ func cost(dollars float64) string {
 	return fmt.Sprintf("$%.2f", dollars)
 }
 
+// leastWork is the room that is left for what goes on, beside how to stop it.
+const leastWork = 9
+
 // drawBottom draws what goes on and which keys help.
 func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, th *kit.Theme, g *kit.Signs) {
 	kit.Fill(s, r, " ", th.Style(0))
@@ -190,8 +193,8 @@ func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, 
 	hints := hintParts(w)
 	if w.hint != "" { // it is for now: the rest gives way, for the most part
 		room = max(room-kit.Width(w.hint)-2, room/3)
-	} else if stops := kit.Width(hints[0].text); stops > 0 { // a plugin's text does not hide how to stop
-		room = max(room-stops-2, room/2)
+	} else if stops := kit.Width(hints[0].text); stops > 0 && room-stops-2 >= leastWork {
+		room -= stops + 2 // a plugin's text does not hide how to stop
 	}
 	left = fit(left, sep, room, g)
 	used := putParts(s, r.X+1, r.Y, r.W-2, left, sep, th)
