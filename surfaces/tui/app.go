@@ -150,6 +150,7 @@ func newSession(o Options, plain bool) (*Session, error) {
 	s.looks.Store(th)
 	s.tr = transcript.New(th, s.signs)
 	s.tr.Copy = s.copy
+	s.tr.SetMore(s.shows())
 	s.editor = input.NewEditor(s.editorOptions())
 	s.asking = input.NewQuestions(input.QuestionsOptions{
 		Host: host{s}, Answer: s.answer, Check: s.check, Keys: keys,

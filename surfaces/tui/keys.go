@@ -164,7 +164,7 @@ func (s *Session) global(chord string) {
 	case command.Thoughts:
 		s.tr.ToggleThinking()
 	case command.Outputs:
-		s.tr.ToggleOutput()
+		s.hint("output: "+s.tr.StepOutput().String(), hintTime)
 	case command.Panels:
 		s.cycle(1)
 	case command.PanelsBack:
@@ -176,6 +176,18 @@ func (s *Session) global(chord string) {
 	case command.Keys:
 		s.command("/help keys")
 	}
+}
+
+// shows names what shows more of something folded: a key, if one does, and the mouse.
+func (s *Session) shows() string {
+	var by []string
+	if key := s.others.Key(command.Outputs); key != "" {
+		by = append(by, key)
+	}
+	if !s.o.NoMouse {
+		by = append(by, "a click")
+	}
+	return strings.Join(by, " or ")
 }
 
 // nextMode changes what runs without a question.

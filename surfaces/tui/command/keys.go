@@ -22,7 +22,7 @@ const (
 	PanelsBack Global = "panels-back"  // the other way round
 	NextModeOf Global = "mode"         // the next permission mode
 	Thoughts   Global = "thoughts"     // fold and unfold thoughts
-	Outputs    Global = "outputs"      // fold and unfold output of tools
+	Outputs    Global = "outputs"      // how much of what tools print is shown
 	PageUp     Global = "page-up"      // of the conversation
 	PageDown   Global = "page-down"    // of the conversation
 	LineUp     Global = "line-up"      // of the conversation
@@ -46,7 +46,7 @@ var globals = []struct {
 	{PanelsBack, []string{"shift+f6"}, "the same, the other way round"},
 	{NextModeOf, []string{"backtab"}, "the next permission mode"},
 	{Thoughts, []string{"ctrl+t"}, "show or fold what the model thinks"},
-	{Outputs, []string{"alt+o"}, "show or fold what tools print"},
+	{Outputs, []string{"alt+o"}, "show what tools print: the first 15 lines, all, none"},
 	{PageUp, []string{"pageup"}, "read back"},
 	{PageDown, []string{"pagedown"}, "read on"},
 	{LineUp, []string{"shift+up", "alt+up"}, "a line back"},

@@ -18,6 +18,8 @@ type Row struct {
 	Goes bool
 	Gap  string
 	Lead int // cells behind the margin that are no text
+	// Tip stands behind it on the screen, and is no part of the text.
+	Tip surfaces.Span
 }
 
 // Text of the row without styles.
@@ -49,11 +51,37 @@ type Look struct {
 	Width    int // cells, at least 1
 	Signs    *kit.Signs
 	Thinking bool // thoughts are open
-	Open     bool // output of calls is open
+	Open     Depth
+	// More names what shows more of something folded, such as "Alt-O or a click"; "" for
+	// nothing.
+	More string
 }
 
+// Depth is how far the output of calls is open, and what a person wrote at length.
+type Depth int
+
+// The depths.
+const (
+	Folded Depth = iota // one line, or what shows unasked
+	Part                // its first lines
+	Whole
+)
+
+func (d Depth) String() string {
+	switch d {
+	case Part:
+		return fmt.Sprintf("the first %d lines", folded)
+	case Whole:
+		return "whole"
+	}
+	return "folded"
+}
+
+// next is where one goes from a depth.
+func (d Depth) next() Depth { return (d + 1) % (Whole + 1) }
+
 func (l Look) markdown(indent int) markdown.Options {
-	return markdown.Options{Width: max(l.Width-indent, 1), Measure: kit.Width, ASCII: l.Signs.ASCII, Tabs: true}
+	return markdown.Options{Width: max(l.Width-indent, 1), Measure: kit.Width, ASCII: l.Signs.ASCII, Breaks: true, Tabs: true}
 }
 
 // block is one entry of the conversation.
@@ -92,7 +120,7 @@ func (w *whole) folded(l Look) bool {
 	if w.set {
 		return !w.open
 	}
-	return !l.Open
+	return l.Open == Folded
 }
 
 func (b *said) gapAfter(block) bool { return !b.goes }

@@ -36,9 +36,9 @@ type Call struct {
 	state             State
 	output            string // raw while it runs: sequences may be cut in two
 	diff              []surfaces.DiffLine
-	base              int // how far it is open unasked: 0 one line, 1 folded
-	level             int // how far the person opened it: 0 one line, 1 folded, 2 whole
-	set               bool
+	base              Depth // how far it is open unasked: Folded or Part
+	level             Depth // how far the person opened it with a click
+	set               bool  // by a click, since all of them were opened last
 	views             []func(l Look) []Row
 }
 
@@ -47,24 +47,21 @@ func (c *Call) gapAfter(before block) bool {
 	return !same
 }
 
-func (c *Call) depth(l Look) int {
-	switch {
-	case c.set:
+func (c *Call) depth(l Look) Depth {
+	if c.set {
 		return c.level
-	case l.Open:
-		return c.base + 1
 	}
-	return c.base
+	return min(c.base+l.Open, Whole)
 }
 
 // toggle opens the call a step further, and closes it after the last.
 func (c *Call) toggle(l Look) {
 	now := c.depth(l)
 	c.set = true
-	if now == 1 && !c.more() {
-		now = 2
+	if now == Part && !c.more() {
+		now = Whole
 	}
-	c.level = (now + 1) % 3
+	c.level = now.next()
 }
 
 // more tells whether there is more than a folded call shows.
@@ -76,9 +73,9 @@ func (c *Call) rows(l Look) []Row {
 	out := []Row{c.head(l)}
 	limit := 0
 	switch depth := c.depth(l); {
-	case depth == 1:
+	case depth == Part:
 		limit = folded
-	case depth == 2:
+	case depth == Whole:
 		limit = 1 << 30
 	case len(c.diff) > 0 || c.state == Running:
 		limit = glimpse
@@ -133,7 +130,11 @@ func rest(l Look, hidden int) Row {
 	if l.Signs.ASCII {
 		last = "`"
 	}
-	return row(span(kit.Clip(fmt.Sprintf("   %s %s", last, plural(hidden, "more line")), l.Width, l.Signs.Ellipsis), surfaces.Dim))
+	r := row(span(kit.Clip(fmt.Sprintf("   %s %s", last, plural(hidden, "more line")), l.Width, l.Signs.Ellipsis), surfaces.Dim))
+	if room := l.Width - kit.Width(r.Spans[0].Text); l.More != "" && room > 0 {
+		r.Tip = span(kit.Clip(" "+l.Signs.Dot+" "+l.More+" shows more", room, l.Signs.Ellipsis), surfaces.Dim)
+	}
+	return r
 }
 
 func (c *Call) change(l Look, limit int) []Row {
@@ -201,7 +202,9 @@ func (c *Call) text(l Look, limit int) []Row {
 		source = source[:boundary(source, room)]
 	}
 	if len(source) > most {
-		source = source[:boundary(source, most)]
+		at := boundary(source, most)
+		cut = strings.Count(source[at:], "\n") + 1
+		source, l.More = source[:at], ""
 	}
 	if c.state == Running {
 		source = printed(source)

@@ -56,7 +56,7 @@ func TestCopyProperty(t *testing.T) {
 		}
 		l := newLab(t, rapid.IntRange(8, 50).Draw(rt, "width"), 10)
 		l.Person(text)
-		l.ToggleOutput() // long ones too
+		l.StepOutput() // long ones too
 		var want []string
 		for line := range strings.SplitSeq(text, "\n") {
 			want = append(want, strings.TrimRight(line, " \t"))
@@ -84,11 +84,12 @@ func TestLongSaidFolds(t *testing.T) {
 	if got := textOf(t, l, 60); strings.Count(got, "a line of") != 15 {
 		t.Errorf("%d lines on the ordinary screen", strings.Count(got, "a line of"))
 	}
-	l.ToggleOutput()
+	l.StepOutput()
 	if n := count(); n != 2000 {
 		t.Errorf("%d lines when all is open", n)
 	}
-	l.ToggleOutput()
+	l.StepOutput()
+	l.StepOutput()
 	for _, want := range []int{2000, 15} {
 		l.Mouse(kit.Mouse{Action: kit.Press, Button: tcell.Button1, X: 3, Y: 4})
 		l.Mouse(kit.Mouse{Action: kit.Release, Button: tcell.Button1, X: 3, Y: 4})

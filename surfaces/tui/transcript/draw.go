@@ -37,7 +37,8 @@ func (t *Transcript) Draw(screen tcell.Screen) {
 			if r := rows[at.row]; r.Cells != nil {
 				kit.PutCells(screen, x, y+line, width, r.Cells)
 			} else {
-				kit.PutSpans(screen, x, y+line, width, r.Spans, t.theme)
+				used := kit.PutSpans(screen, x, y+line, width, r.Spans, t.theme)
+				kit.Put(screen, x+used, y+line, width-used, r.Tip.Text, t.theme.Style(r.Tip.Style))
 			}
 			if selected {
 				t.mark(screen, x, y+line, width, at, from, to)

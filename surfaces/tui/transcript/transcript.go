@@ -291,11 +291,27 @@ func (t *Transcript) ToggleThinking() bool {
 	return t.look.Thinking
 }
 
-// ToggleOutput opens or folds the output of all calls and tells which.
-func (t *Transcript) ToggleOutput() bool {
-	t.look.Open = !t.look.Open
+// StepOutput opens the output of all calls a step further, also of those that a click has
+// opened or folded, and folds it after the last; it tells how far it is open.
+func (t *Transcript) StepOutput() Depth {
+	t.look.Open = t.look.Open.next()
+	for _, e := range t.entries {
+		switch b := e.block.(type) {
+		case *Call:
+			b.set = false
+		case *said:
+			b.whole.set = false
+		}
+	}
 	t.gen++
 	return t.look.Open
+}
+
+// SetMore says what shows more of something folded, such as "Alt-O or a click"; "" for
+// nothing.
+func (t *Transcript) SetMore(by string) {
+	t.look.More = by
+	t.gen++
 }
 
 // rows of an entry at the width at hand, laid out if they are not kept.

@@ -440,11 +440,12 @@ func TestOpenShownOutput(t *testing.T) {
 	if n, m := count("line "), count("a file"); n != 15 || m != 0 {
 		t.Errorf("%d and %d lines at first", n, m)
 	}
-	l.ToggleOutput()
+	l.StepOutput()
 	if n, m := count("line "), count("a file"); n != 40 || m != 15 {
 		t.Errorf("%d and %d lines when all is open", n, m)
 	}
-	l.ToggleOutput()
+	l.StepOutput()
+	l.StepOutput()
 	if n, m := count("line "), count("a file"); n != 15 || m != 0 {
 		t.Errorf("%d and %d lines when it is folded again", n, m)
 	}
