@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	ucli "github.com/urfave/cli/v2"
 
 	"starling/agent/harness"
-	sessions "starling/agent/session"
 	"starling/bus/view"
 	"starling/surfaces/headless"
 )
@@ -95,31 +93,4 @@ func writeModels(w io.Writer, rows []modelRow) error {
 		}
 	}
 	return say(w, "demo  built in, offline\nscript:FILE  a scenario file")
-}
-
-// listSessions lists the sessions of the workspace, the newest first; files that are
-// none are named.
-func listSessions(p Process, o harness.Options) error {
-	list, err := harness.Sessions(o)
-	if err != nil {
-		fmt.Fprintln(p.Stderr, headless.Said(err.Error()))
-	}
-	var one *sessions.FileError // the others are there all the same
-	some := err == nil || errors.As(err, &one)
-	if len(list) == 0 && some {
-		return say(p.Stdout, "no sessions of this workspace")
-	}
-	for _, s := range list {
-		title := s.Title
-		if title == "" {
-			title = s.Prompt
-		}
-		if err := say(p.Stdout, "%s  %s  %s", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), view.CleanLine(title)); err != nil {
-			return err
-		}
-	}
-	if !some {
-		return exit{code: headless.ExitFailed}
-	}
-	return nil
 }
