@@ -176,7 +176,7 @@ func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, 
 	case w.on:
 		text := g.Spinner[w.step%len(g.Spinner)] + " " + w.what
 		if d := now.Sub(w.since); d >= time.Second {
-			text += "  " + elapsed(d)
+			text += "  " + kit.Elapsed(d)
 		}
 		left = append(left, part{kit.Clip(text, max(r.W*2/3, 8), g.Ellipsis), surfaces.Accent, 0, true})
 	}
@@ -227,18 +227,6 @@ func hintParts(w work) []part {
 		{"@ files", surfaces.Dim, 2, false},
 		{key(command.Keys, "keys"), surfaces.Dim, 5, false},
 	}
-}
-
-// elapsed is a time a person reads: "12 s", "3 min 05 s".
-func elapsed(d time.Duration) string {
-	s := int(d / time.Second)
-	switch {
-	case s < 60:
-		return fmt.Sprintf("%d s", s)
-	case s < 3600:
-		return fmt.Sprintf("%d min %02d s", s/60, s%60)
-	}
-	return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
 }
 
 // oneLine makes one clean line of any text, not longer than a screen may need.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"starling/bus/view"
+	"starling/surfaces/tui/kit"
 )
 
 // tools is /tools.
@@ -90,7 +91,7 @@ func processBody(list []view.Process) Body {
 	var b Body
 	t := table{columns: []column{{title: "id", right: true}, {title: "state", most: 18}, {title: "time", right: true, drop: 1}, {title: "of", drop: 2, most: 20}, {title: "command"}}}
 	for _, p := range list {
-		t.row(strconv.Itoa(p.ID), strconv.Itoa(p.ID), processState(p), elapsed(p.Elapsed), dim(p.Origin), p.Command)
+		t.row(strconv.Itoa(p.ID), strconv.Itoa(p.ID), processState(p), kit.Elapsed(p.Elapsed), dim(p.Origin), p.Command)
 	}
 	b.add(t)
 	if b.Empty() {
@@ -114,7 +115,7 @@ func processDetail(s Session, id string) Reply {
 		var b Body
 		b.pair("command", p.Command)
 		b.pair("state", processState(p).text)
-		b.pair("time", elapsed(p.Elapsed))
+		b.pair("time", kit.Elapsed(p.Elapsed))
 		b.pair("started by", p.Origin)
 		b.pair("system id", strconv.Itoa(p.PID))
 		return page("process "+id, b)
@@ -141,18 +142,4 @@ func completeProcess(s Session, _ string) []Candidate {
 		}
 	}
 	return list
-}
-
-// elapsed is a time a person reads: "12 s", "3 min 05 s".
-func elapsed(d time.Duration) string {
-	s := int(d / time.Second)
-	switch {
-	case s < 1:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case s < 60:
-		return fmt.Sprintf("%d s", s)
-	case s < 3600:
-		return fmt.Sprintf("%d min %02d s", s/60, s%60)
-	}
-	return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
 }

@@ -175,7 +175,7 @@ func copyText(_ context.Context, s Session, args string) Reply {
 	if text == "" {
 		return failed("there is nothing to copy: %s is empty", what)
 	}
-	return Reply{Copy: text, Body: Say(fmt.Sprintf("copied %s, %s bytes", what, grouped(len(text))))}
+	return Reply{Copy: text, Body: Say(fmt.Sprintf("copied %s, %s bytes", what, kit.Grouped(len(text))))}
 }
 
 func lastAnswer(all []chat.Message) string {

@@ -9,6 +9,7 @@ import (
 
 	"starling/bus/chat"
 	"starling/surfaces"
+	"starling/surfaces/tui/kit"
 )
 
 // The styles that are used by name here.
@@ -40,7 +41,7 @@ func contextUse(_ context.Context, s Session, _ string) Reply {
 	t := table{columns: []column{{title: "what"}, {title: "blocks", right: true, drop: 1}, {title: "bytes", right: true, drop: 2}, {title: "share", right: true}, {}}}
 	for _, x := range shares {
 		percent := (x.bytes*100 + total/2) / total
-		t.row("", x.name, fmt.Sprint(x.blocks), grouped(x.bytes), fmt.Sprintf("%d%%", percent), cell{strings.Repeat("#", percent/5), styleAccent})
+		t.row("", x.name, fmt.Sprint(x.blocks), kit.Grouped(x.bytes), fmt.Sprintf("%d%%", percent), cell{strings.Repeat("#", percent/5), styleAccent})
 	}
 	b.add(t)
 	b.gap()
@@ -162,13 +163,4 @@ func dollars(d float64) string {
 		return fmt.Sprintf("$%.4f", d)
 	}
 	return fmt.Sprintf("$%.2f", d)
-}
-
-// grouped writes a number with a space between groups of three digits.
-func grouped(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
 }

@@ -28,7 +28,7 @@ func (e *Editor) shown() (p piece, caret int) {
 	}
 	var with piece
 	if len(e.burst.text) > foldBytes || e.burst.lines >= foldLines {
-		with = foldPiece(fold{label: "pasting " + grouped(e.burst.lines+1) + " lines"})
+		with = foldPiece(fold{label: "pasting " + kit.Grouped(e.burst.lines+1) + " lines"})
 	} else {
 		with = burstPiece(string(e.burst.text))
 	}

@@ -3,12 +3,12 @@ package input
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rivo/uniseg"
 
 	"starling/bus/view"
+	"starling/surfaces/tui/kit"
 )
 
 // foldMark stands in a text for a fold. No other text can hold it: cleaning takes
@@ -112,9 +112,9 @@ func pasted(s string) piece {
 	}
 	switch {
 	case lines > foldLines:
-		return foldPiece(fold{label: fmt.Sprintf("pasted %s lines", grouped(lines)), text: s})
+		return foldPiece(fold{label: fmt.Sprintf("pasted %s lines", kit.Grouped(lines)), text: s})
 	case len(s) > foldBytes:
-		return foldPiece(fold{label: fmt.Sprintf("pasted %s characters", grouped(uniseg.GraphemeClusterCount(s))), text: s})
+		return foldPiece(fold{label: fmt.Sprintf("pasted %s characters", kit.Grouped(uniseg.GraphemeClusterCount(s))), text: s})
 	}
 	return plainPiece(s)
 }
@@ -126,15 +126,6 @@ func tidy(s string) string {
 		s = strings.ReplaceAll(s, "\r", "\n")
 	}
 	return view.Clean(s)
-}
-
-// grouped writes 10000 as "10 000".
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
 }
 
 // cluster returns the length in bytes of the character s begins with, and its cells;

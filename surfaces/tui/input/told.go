@@ -9,6 +9,7 @@ import (
 
 	"starling/bus/event"
 	"starling/bus/view"
+	"starling/surfaces/tui/kit"
 )
 
 // Told is what a question says, each thing once; a screen and the line mode show the
@@ -37,7 +38,7 @@ func Tell(q *event.QuestionEvent, dot string) Told {
 		for n > shownBytes-utf8.UTFMax && !utf8.RuneStart(t.What[n]) {
 			n-- // no character is cut in two; bytes that are none are shown as what they are
 		}
-		t.Cut = fmt.Sprintf("Too long to show: the last %s bytes are left out.", grouped(len(t.What)-n))
+		t.Cut = fmt.Sprintf("Too long to show: the last %s bytes are left out.", kit.Grouped(len(t.What)-n))
 		t.What = t.What[:n]
 	}
 	if !repeats(q.Tool, q.Summary, t.What) {
