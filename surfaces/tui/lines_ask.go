@@ -4,16 +4,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"starling/bus/event"
 	"starling/bus/view"
+	"starling/surfaces/tui/input"
 	"starling/surfaces/tui/kit"
 )
 
 // lineQuestion is a question that waits for a line.
 type lineQuestion struct {
 	q       *event.QuestionEvent
-	choices []choice
+	choices []choice // none: any line answers
 	asked   time.Time
 }
 
@@ -21,7 +23,15 @@ type lineQuestion struct {
 type choice struct {
 	label  string
 	answer view.Answer
+	takes  string // what may stand behind the number; "" for nothing
 }
+
+// What may stand behind a number.
+const (
+	takesWhy       = "why"
+	takesArguments = "the arguments as JSON"
+	takesWords     = "your answer"
+)
 
 // deafLines is how long after a question, and after a line that came too soon, a line
 // does not answer it: it was typed before the question could be read.
@@ -48,69 +58,143 @@ func (l *lines) show(lq *lineQuestion) {
 		forgetTyped(l.s.o.In)
 		lq.asked = l.s.now()
 	}()
-	l.say("? %s", kit.Reveal(q.Summary))
-	if q.Detail != "" && q.Detail != q.Summary {
-		l.say("%s", kit.Reveal(q.Detail))
-	}
-	for _, r := range q.Reasons {
-		l.say("  because: %s", kit.RevealLine(r))
-	}
+	l.tell(q)
 	for i, c := range lq.choices {
 		l.say("  %d %s", i+1, c.label)
 	}
+	if len(lq.choices) == 0 {
+		l.say("write your answer (an empty line is none):")
+		return
+	}
+	l.say("number%s:", inBrackets(lq.takers()))
+}
+
+// tell says what is asked, in the words of the screen. What would run stands behind a
+// bar, which no text can draw for itself.
+func (l *lines) tell(q *event.QuestionEvent) {
+	t := input.Tell(q, l.s.signs.Dot)
 	switch {
-	case len(lq.choices) == 0:
-		l.say("write your answer:")
-	case q.Kind == "permission":
-		l.say("number (behind no, why; behind edit, the arguments as JSON):")
+	case q.Kind == "question":
+		l.say("? %s", kit.Reveal(strings.TrimPrefix(t.Head+"\n"+t.What, "\n")))
+		t.What = ""
+	case q.Kind == "trust" && t.Head != "": // it says so itself
+		l.say("? %s", t.Head)
 	default:
-		l.say("number:")
+		l.say("? %s\n%s", t.Title, t.Head)
+	}
+	for line := range strings.Lines(kit.Reveal(t.What)) {
+		l.say("%s %s", l.s.signs.Down, line)
+	}
+	for _, line := range []string{t.Cut, t.Floor, t.Risk} {
+		if line != "" {
+			l.say("  %s", line)
+		}
+	}
+	for _, why := range t.Reasons {
+		l.say("  because: %s", why)
 	}
 }
 
+// takers says behind which answers something may stand, and what.
+func (lq *lineQuestion) takers() string {
+	var out []string
+	for _, c := range lq.choices {
+		if c.takes != "" {
+			out = append(out, "behind "+c.label+", "+c.takes)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// choicesOf are the answers a screen offers.
 func choicesOf(q *event.QuestionEvent) []choice {
+	var out []choice
+	if q.Kind == "question" {
+		for _, o := range q.Options {
+			out = append(out, choice{label: kit.RevealLine(o), answer: view.Answer{Value: o}})
+		}
+		if len(out) > 0 {
+			out = append(out, choice{label: "own words", takes: takesWords})
+		}
+		return out
+	}
 	options := q.Options
 	if len(options) == 0 && q.Kind == "permission" {
 		options = []string{view.AnswerYes, view.AnswerNo}
 	}
-	var out []choice
 	for _, o := range options {
-		if o == view.AnswerAlways {
+		c := choice{label: kit.RevealLine(o), answer: view.Answer{Value: o}}
+		switch o {
+		case view.AnswerAlways:
 			rules := strings.Join(q.Always, ", ")
-			out = append(out, choice{oneLine("always in this session: " + rules), view.Answer{Value: o}},
-				choice{oneLine("always in this workspace: " + rules), view.Answer{Value: o, Everywhere: true}})
-			continue
+			c.label = oneLine("always in this session: " + rules)
+			out = append(out, c)
+			c.label, c.answer.Everywhere = oneLine("always in this workspace: "+rules), true
+		case view.AnswerNo:
+			if q.Kind == "permission" {
+				c.takes = takesWhy
+			}
+		case view.AnswerEdit:
+			if !input.EditsShown(q) {
+				continue
+			}
+			c.takes = takesArguments
+		case view.AnswerTrust:
+			c.label = "trust this version"
+		case view.AnswerTrustEdits:
+			c.label = "trust edits in this session"
 		}
-		out = append(out, choice{kit.RevealLine(o), view.Answer{Value: o}})
+		out = append(out, c)
 	}
 	return out
 }
 
-// reply takes a line as the answer to the first question.
+// reply takes a line as the answer to the first question. One with more behind the number
+// than the answer takes is none: it may contradict it.
 func (l *lines) reply(text string) {
 	lq := l.open[0]
-	a := view.Answer{Value: text}
-	if len(lq.choices) > 0 {
-		number, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
-		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 || n > len(lq.choices) {
-			l.say("a number from 1 to %d, please", len(lq.choices))
-			return
-		}
-		a = lq.choices[n-1].answer
-		rest = strings.TrimSpace(rest)
-		switch {
-		case a.Value == view.AnswerNo:
-			a.Why = rest
-		case a.Value == view.AnswerEdit && rest == "":
-			l.say("write the arguments behind the number; they are judged anew: %s", kit.Reveal(view.ReadableJSON(string(lq.q.Arguments))))
-			return
-		case a.Value == view.AnswerEdit:
-			a.Arguments = []byte(rest)
-			l.recheck(lq, a)
-			return
-		}
+	text = strings.TrimSpace(text)
+	if len(lq.choices) == 0 {
+		l.answer(lq, view.Answer{Value: text})
+		return
 	}
+	number, rest := text, ""
+	if i := strings.IndexFunc(text, unicode.IsSpace); i >= 0 {
+		number, rest = text[:i], strings.TrimSpace(text[i:])
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(lq.choices) {
+		l.say("a number from 1 to %d, please%s", len(lq.choices), inBrackets(lq.takers()))
+		return
+	}
+	c := lq.choices[n-1]
+	a := c.answer
+	switch {
+	case c.takes == "" && rest != "":
+		l.say("nothing is answered: nothing may stand behind %d%s", n, inBrackets(lq.takers()))
+	case c.takes == takesWords && rest == "":
+		l.say("write your answer behind the number, as in: %d WORDS", n)
+	case c.takes == takesWords:
+		l.answer(lq, view.Answer{Value: rest})
+	case c.takes == takesArguments && rest == "":
+		l.say("write the arguments behind the number; they are judged anew: %s", kit.Reveal(view.ReadableJSON(string(lq.q.Arguments))))
+	case c.takes == takesArguments:
+		a.Arguments = []byte(rest)
+		l.recheck(lq, a)
+	default:
+		a.Why = rest // nothing where it takes none
+		l.answer(lq, a)
+	}
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+func (l *lines) answer(lq *lineQuestion, a view.Answer) {
 	l.settled(lq.q.ID)
 	l.s.answer(lq.q.ID, a)
 }
@@ -124,8 +208,7 @@ func (l *lines) recheck(lq *lineQuestion, a view.Answer) {
 				l.say("these arguments do not fit: %v", err)
 				return
 			}
-			l.settled(lq.q.ID)
-			l.s.answer(lq.q.ID, a)
+			l.answer(lq, a)
 		}
 	})
 }

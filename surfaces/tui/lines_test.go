@@ -154,57 +154,6 @@ func TestLines(t *testing.T) {
 	l.ends()
 }
 
-// readable waits until the question that is shown takes answers.
-func (l *plainLab) readable() {
-	l.t.Helper()
-	shown := make(chan struct{})
-	l.s.in.do(func() { close(shown) }) // behind what shows it
-	<-shown
-	time.Sleep(deafLines + 50*time.Millisecond)
-}
-
-// Questions are numbered; what was typed ahead answers none of them.
-func TestLineQuestions(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		q    event.QuestionEvent
-		line string
-		want view.Answer
-	}{
-		{"yes", event.QuestionEvent{Kind: "permission", Options: []string{"yes", "always", "no", "edit"}}, "1", view.Answer{Value: "yes"}},
-		{"always here", event.QuestionEvent{Kind: "permission", Options: []string{"yes", "always", "no"}, Always: []string{"bash(make *)"}}, "3", view.Answer{Value: "always", Everywhere: true}},
-		{"no and why", event.QuestionEvent{Kind: "permission", Options: []string{"yes", "no"}}, "2 not on a Friday", view.Answer{Value: "no", Why: "not on a Friday"}},
-		{"edit", event.QuestionEvent{Kind: "permission", Tool: "bash", Options: []string{"yes", "edit"}}, `2 {"command":"ls"}`, view.Answer{Value: "edit", Arguments: []byte(`{"command":"ls"}`)}},
-		{"free text", event.QuestionEvent{Kind: "question"}, "as you like", view.Answer{Value: "as you like"}},
-		{"an option", event.QuestionEvent{Kind: "question", Options: []string{"tabs", "spaces"}}, "2", view.Answer{Value: "spaces"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			e := &engine{}
-			l := newPlain(t, e)
-			l.sees("/help")
-			c.q.ID, c.q.Summary = "q", "may I?"
-			l.s.onQuestion(&c.q)
-			l.sees("? may I?")
-			l.sees(":\n")
-			l.readable()
-			if len(c.q.Options) > 0 {
-				l.line("9")
-				l.sees("a number from 1 to")
-			}
-			l.line(c.line)
-			for end := time.Now().Add(patience); len(e.answered()) == 0 && time.Now().Before(end); {
-				time.Sleep(2 * time.Millisecond)
-			}
-			got := e.answered()
-			if len(got) != 1 || got[0].Value != c.want.Value || got[0].Why != c.want.Why || got[0].Everywhere != c.want.Everywhere || string(got[0].Arguments) != string(c.want.Arguments) {
-				t.Errorf("answered %+v, want %+v", got, c.want)
-			}
-			l.line("/quit")
-			l.ends()
-		})
-	}
-}
-
 // At the end of the input what runs goes on to its end, and nobody is asked.
 func TestLinesEnd(t *testing.T) {
 	e := &engine{}
