@@ -47,9 +47,9 @@ func (o Options) block(n *node, width, depth int) []Line {
 		if n.level > 2 {
 			style = surfaces.Bold
 		}
-		return o.wrap(spans(n.text, style), width)
+		return o.wrap(spans(n.text, style, o.Breaks), width)
 	case kindParagraph:
-		return o.wrap(n.words(), width)
+		return o.wrap(n.words(o.Breaks), width)
 	case kindRule:
 		return []Line{{Spans: []surfaces.Span{{Text: strings.Repeat(o.sign("─", "-"), width), Style: surfaces.Dim}}}}
 	case kindCode:
@@ -68,8 +68,8 @@ func (o Options) block(n *node, width, depth int) []Line {
 }
 
 // words are the spans of a paragraph.
-func (n *node) words() []surfaces.Span {
-	out := spans(n.text, 0)
+func (n *node) words(breaks bool) []surfaces.Span {
+	out := spans(n.text, 0, breaks)
 	if n.task == 0 {
 		return out
 	}

@@ -103,7 +103,7 @@ func TestHostile(t *testing.T) {
 
 // inside counts the spans within a block.
 func inside(n *node) int {
-	count := len(n.words())
+	count := len(n.words(false))
 	for _, row := range n.rows {
 		for _, cell := range row {
 			count += len(cellSpans(cell, 0))

@@ -29,7 +29,7 @@ func FuzzParse(f *testing.F) {
 			case kindCode, kindHTML:
 				shown.WriteString(n.text)
 			default:
-				shown.WriteString(Line{Spans: n.words()}.Text())
+				shown.WriteString(Line{Spans: n.words(false)}.Text())
 			}
 			for _, row := range n.rows {
 				for _, cell := range row {

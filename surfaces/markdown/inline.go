@@ -36,6 +36,7 @@ const (
 // open something wait on two stacks, as in the standard.
 type inlines struct {
 	src    string
+	breaks bool // each end of a line is one on the screen
 	pos    int
 	pieces []piece
 
@@ -48,9 +49,9 @@ type inlines struct {
 	ends  [4]ending   // of comments and the like
 }
 
-// spans returns what inline source looks like.
-func spans(src string, style surfaces.Style) []surfaces.Span {
-	p := &inlines{src: src, top: -1}
+// spans returns what inline source looks like; with breaks its lines stay lines.
+func spans(src string, style surfaces.Style, breaks bool) []surfaces.Span {
+	p := &inlines{src: src, breaks: breaks, top: -1}
 	for p.pos < len(src) {
 		p.next()
 	}
@@ -125,11 +126,11 @@ func (p *inlines) spaces() {
 	}
 }
 
-// lineEnd breaks the line behind two spaces, and where a reference is defined: those
-// are shown as they are written. Else it is a space.
+// lineEnd breaks the line where lines stay lines, behind two spaces, and where a reference
+// is defined: those are shown as they are written. Else it is a space.
 func (p *inlines) lineEnd() {
 	line := strings.TrimRight(p.src[:p.pos], " \t")
-	hard := strings.HasSuffix(p.src[:p.pos], "  ")
+	hard := p.breaks || strings.HasSuffix(p.src[:p.pos], "  ")
 	if n := len(p.pieces); n > 0 && len(line) < p.pos {
 		last := &p.pieces[n-1].text
 		*last = strings.TrimRight(*last, " \t")

@@ -36,6 +36,9 @@ type Options struct {
 	Measure func(string) int
 	// ASCII draws bullets, bars and rules with ASCII signs.
 	ASCII bool
+	// Breaks keeps the ends of lines within a paragraph, which Markdown makes spaces: who
+	// writes a message means them.
+	Breaks bool
 	// Tabs leaves tabs in code, for a screen whose Measure counts them.
 	Tabs bool
 }

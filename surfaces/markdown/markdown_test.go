@@ -282,3 +282,19 @@ func BenchmarkStream(b *testing.B) {
 		}
 	}
 }
+
+// With Breaks the lines of a paragraph, of an item and of a quote stay lines; a heading, a
+// table and code are as ever.
+func TestBreaks(t *testing.T) {
+	src := "a.go\nb.go  \nc `d\ne`\n\n- item\n  goes on\n\n> quote\n> more\n\n| a | b |\n|---|\n| 1 | 2 |\n"
+	o := options(40)
+	o.Breaks = true
+	var got []string
+	for _, l := range markdown.Render(src, o) {
+		got = append(got, strings.TrimRight(l.Text(), " "))
+	}
+	want := []string{"a.go", "b.go", "c d e", "", "• item", "  goes on", "", "│ quote", "│ more", "", "| a | b |", "|---|", "| 1 | 2 |"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -74,9 +74,9 @@ func (o *outline) node(n *node) {
 	case kindItem:
 		o.line("item")
 	case kindParagraph:
-		o.line("text %s", marks(n.words()))
+		o.line("text %s", marks(n.words(false)))
 	case kindHeading:
-		o.line("heading %d %s", n.level, marks(spans(n.text, 0)))
+		o.line("heading %d %s", n.level, marks(spans(n.text, 0, false)))
 	case kindCode:
 		o.code(n.info, n.text)
 	case kindHTML:

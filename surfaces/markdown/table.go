@@ -38,7 +38,7 @@ func (o Options) table(n *node, width int) []Line {
 }
 
 func cellSpans(text string, style surfaces.Style) []surfaces.Span {
-	out := spans(text, style)
+	out := spans(text, style, false)
 	for i := range out {
 		out[i].Text = strings.ReplaceAll(out[i].Text, "\n", " ")
 	}
