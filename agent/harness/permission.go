@@ -286,7 +286,7 @@ func (p *permissions) ask(ctx context.Context, a *asked, d permit.Decision) agen
 	case byHost:
 		return p.deny(a, d)
 	case byTimeout:
-		return p.refuse(a, "the time limit", fmt.Sprintf("no answer came within %d min (%s)", int(questionTime.Minutes()), strings.Join(q.Reasons, "; ")))
+		return p.refuse(a, "the time limit", fmt.Sprintf("no answer came within %d min (%s)", int(view.AnswerTime.Minutes()), strings.Join(q.Reasons, "; ")))
 	case byPerson:
 		why := strings.TrimSpace(r.Why)
 		if why == "" {

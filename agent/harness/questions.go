@@ -15,9 +15,6 @@ import (
 	"starling/bus/view"
 )
 
-// questionTime is how long a person has for an answer; then it is no.
-const questionTime = 5 * time.Minute
-
 // Who answered a question, as code/answer says it.
 const (
 	byPerson  = "person"
@@ -53,7 +50,7 @@ type reply struct {
 func newQuestions(b *bus.Bus, person bool) *questions {
 	return &questions{
 		asked: bus.PortOf(b, event.Question), answered: bus.PortOf(b, event.Answer),
-		person: person, patience: questionTime, open: map[string]*question{},
+		person: person, patience: view.AnswerTime, open: map[string]*question{},
 	}
 }
 

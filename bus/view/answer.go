@@ -1,6 +1,12 @@
 package view
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
+
+// AnswerTime is how long a person has for an answer; then it is no.
+const AnswerTime = 5 * time.Minute
 
 // Answer is what a person says to a question.
 type Answer struct {

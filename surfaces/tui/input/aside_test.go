@@ -11,7 +11,7 @@ import (
 func trustQuestion(id string) *event.QuestionEvent {
 	return &event.QuestionEvent{
 		ID: id, Kind: "trust", Summary: "trust plugin " + id + "?", Detail: "its bytes",
-		Options: []string{AnswerVersion, AnswerEdits, view.AnswerNo},
+		Options: []string{view.AnswerTrust, view.AnswerTrustEdits, view.AnswerNo},
 	}
 }
 
@@ -48,7 +48,7 @@ func TestTrustIsPutOff(t *testing.T) {
 	show(t, s, 80, 24)
 	pressOn(h, s, "<esc>")
 	s.Settled("b")
-	if len(*answers) != 1 || (*answers)[0].ID != "a" || (*answers)[0].A.Value != AnswerVersion || s.Aside() != 0 || s.AskAgain() {
+	if len(*answers) != 1 || (*answers)[0].ID != "a" || (*answers)[0].A.Value != view.AnswerTrust || s.Aside() != 0 || s.AskAgain() {
 		t.Errorf("answered %v, put off %d", *answers, s.Aside())
 	}
 }

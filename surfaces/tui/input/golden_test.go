@@ -137,7 +137,7 @@ func TestGoldenQuestions(t *testing.T) {
 		{"words", "neither", &event.QuestionEvent{ID: "1", Kind: "question", Detail: "What is the name of the branch?"}},
 		{"trust", "", &event.QuestionEvent{
 			ID: "1", Kind: "trust", Summary: "plugin guard changed while a run was alive",
-			Detail: "plugin guard  .starling/plugins/guard.star\n  may: fs.read\n@@ -1 +1 @@\n-x = 1\n+x = 2\n", Options: []string{AnswerVersion, AnswerEdits, view.AnswerNo},
+			Detail: "plugin guard  .starling/plugins/guard.star\n  may: fs.read\n@@ -1 +1 @@\n-x = 1\n+x = 2\n", Options: []string{view.AnswerTrust, view.AnswerTrustEdits, view.AnswerNo},
 		}},
 	} {
 		var out strings.Builder

@@ -17,15 +17,6 @@ import (
 	"starling/surfaces/tui/kit"
 )
 
-// The answers to a question about the code of a workspace, besides view.AnswerNo.
-const (
-	AnswerVersion = "version" // trust exactly these bytes
-	AnswerEdits   = "edits"   // these, and what they become in this session
-)
-
-// AnswerTime is how long a question waits for a person; the engine then answers no.
-const AnswerTime = 5 * time.Minute
-
 // stage is what a question waits for.
 type stage int
 
@@ -109,8 +100,8 @@ func (d *question) choices() []choice {
 	var out []choice
 	for _, c := range []struct{ answer, key, label string }{
 		{view.AnswerYes, "y", "yes"},
-		{AnswerVersion, "y", "trust this version"},
-		{AnswerEdits, "e", "trust edits in this session"},
+		{view.AnswerTrust, "y", "trust this version"},
+		{view.AnswerTrustEdits, "e", "trust edits in this session"},
 		{view.AnswerAlways, "a", "always"},
 		{view.AnswerNo, "n", "no"},
 		{view.AnswerEdit, "e", "edit"},
@@ -240,10 +231,10 @@ func (d *question) Key(ev *tcell.EventKey) bool {
 	switch {
 	case c == "y" && d.offers(view.AnswerYes):
 		d.hold(d.when(ev), view.Answer{Value: view.AnswerYes})
-	case c == "y" && d.offers(AnswerVersion):
-		d.hold(d.when(ev), view.Answer{Value: AnswerVersion})
-	case c == "e" && d.offers(AnswerEdits):
-		d.hold(d.when(ev), view.Answer{Value: AnswerEdits})
+	case c == "y" && d.offers(view.AnswerTrust):
+		d.hold(d.when(ev), view.Answer{Value: view.AnswerTrust})
+	case c == "e" && d.offers(view.AnswerTrustEdits):
+		d.hold(d.when(ev), view.Answer{Value: view.AnswerTrustEdits})
 	case c == "a" && d.offers(view.AnswerAlways):
 		d.begin(scoping)
 	case c == "n" && d.q.Kind == "permission":

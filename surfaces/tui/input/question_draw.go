@@ -26,7 +26,7 @@ func (d *question) title() string {
 
 // left is the time until the engine answers.
 func (d *question) left() string {
-	left := max(AnswerTime-d.now().Sub(d.asked), 0)
+	left := max(view.AnswerTime-d.now().Sub(d.asked), 0)
 	return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
 }
 

@@ -67,7 +67,7 @@ func show(t testing.TB, m kit.Modal, w, h int) string {
 func TestAnswers(t *testing.T) {
 	ask := &event.QuestionEvent{ID: "1", Kind: "question", Detail: "Which colour?", Options: []string{"red", "blue"}}
 	free := &event.QuestionEvent{ID: "1", Kind: "question", Detail: "Why?"}
-	trust := &event.QuestionEvent{ID: "1", Kind: "trust", Detail: "@@ -1 +1 @@\n-a\n+b\n", Options: []string{AnswerVersion, AnswerEdits, view.AnswerNo}}
+	trust := &event.QuestionEvent{ID: "1", Kind: "trust", Detail: "@@ -1 +1 @@\n-a\n+b\n", Options: []string{view.AnswerTrust, view.AnswerTrustEdits, view.AnswerNo}}
 	plain := permission()
 	plain.Options = []string{view.AnswerYes, view.AnswerNo}
 	for _, c := range []struct {
