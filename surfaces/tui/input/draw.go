@@ -95,50 +95,14 @@ func (e *Editor) Draw(s tcell.Screen) {
 	e.textY = y
 	kit.Put(s, x+1, y, w-1, sign, signStyle)
 	if p.text == "" {
-		room := w - margin
-		if e.hint != "" {
-			room -= width(e.hint) + 2
-		}
-		kit.Put(s, x+margin, y, w-margin, kit.Clip(e.o.Placeholder, room, g.Ellipsis), t.Style(surfaces.Dim))
+		kit.Put(s, x+margin, y, w-margin, kit.Clip(e.o.Placeholder, w-margin, g.Ellipsis), t.Style(surfaces.Dim))
 	}
 	for i := range min(rows, len(lay.rows)-e.top) {
 		lay.draw(s, x+margin, y+i, w-margin, e.top+i, t)
 	}
-	e.drawHint(s, lay, kit.Rect{X: x, Y: y, W: w, H: rows})
 	if e.HasFocus() && e.marked < 0 {
 		s.ShowCursor(x+min(margin+lay.column(caret), w-1), y+at-e.top)
 	}
-}
-
-// drawHint puts the hint at the right of the first row where the text leaves room.
-func (e *Editor) drawHint(s tcell.Screen, lay *layout, r kit.Rect) {
-	n := width(e.hint)
-	used := margin + lay.width // a row that is followed by another may be full
-	if len(lay.rows) == e.top+1 {
-		used = margin + lay.column(lay.rows[e.top].to) + 1
-	} else if e.top < len(lay.rows) && lay.p.text != "" {
-		used = margin + lay.cells(e.top) + 1
-	}
-	if n == 0 || used+n+2 > r.W {
-		return
-	}
-	kit.Put(s, r.X+r.W-n-1, r.Y, n, e.hint, e.o.Host.Theme().Style(surfaces.Dim))
-}
-
-// cells of a row.
-func (l *layout) cells(i int) int {
-	r, n := l.rows[i], 0
-	mark := marks(l.p.text[:r.from])
-	for at := r.from; at < r.to; {
-		size, w := cluster(l.p.text[at:r.to])
-		if l.p.text[at] == foldMark {
-			w = width(l.p.folds[mark].String())
-			mark++
-		}
-		n += w
-		at += size
-	}
-	return n
 }
 
 func (l *layout) draw(s tcell.Screen, x, y, w, i int, t *kit.Theme) {

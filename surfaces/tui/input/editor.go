@@ -60,7 +60,6 @@ type Editor struct {
 	marked int
 	burst  burst
 	pop    completion
-	hint   string
 
 	lay        *layout
 	layVersion int
@@ -135,9 +134,6 @@ func (e *Editor) AttachFile(path string) {
 
 // Shell tells whether what is written is a command for the shell.
 func (e *Editor) Shell() bool { return strings.HasPrefix(e.b.p.text, "!") }
-
-// SetHint sets the short text at the right of the first row, such as "Esc stops".
-func (e *Editor) SetHint(text string) { e.hint = view.CleanLine(text) }
 
 // Queue is what waits for the end of the run.
 func (e *Editor) Queue() *Queue { return &e.queue }

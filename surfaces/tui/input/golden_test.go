@@ -47,7 +47,6 @@ func TestGoldenEditor(t *testing.T) {
 				return d
 			}
 			d := desk()
-			d.e.SetHint("Esc stops")
 			add("empty", d)
 			d.keys("and log the [red]refused[-] 漢字 addresses, all of them, 👩‍👩‍👧 too")
 			add("text", d)

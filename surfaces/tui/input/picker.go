@@ -40,8 +40,6 @@ type PickerOptions struct {
 	Actions []PickAction
 	// Empty stands where there are no items.
 	Empty string
-	// Closed is called when Esc left the picker; nil for nobody.
-	Closed func()
 }
 
 // Picker is a list to choose from, with a filter. It implements kit.Modal.
@@ -89,9 +87,6 @@ func (p *Picker) Marked() (Item, bool) {
 	return p.o.Items[p.shown[p.mark]], true
 }
 
-// Close closes it without a choice.
-func (p *Picker) Close() { p.done = true }
-
 // Key moves, filters or acts. Every key is the picker's.
 func (p *Picker) Key(ev *tcell.EventKey) bool {
 	c := chord(ev)
@@ -111,9 +106,6 @@ func (p *Picker) Key(ev *tcell.EventKey) bool {
 			return true
 		}
 		p.done = true
-		if p.o.Closed != nil {
-			p.o.Closed()
-		}
 	case "up", "ctrl+p", "backtab":
 		p.move(-1)
 	case "down", "ctrl+n", "tab":

@@ -344,3 +344,19 @@ func TestModalProperty(t *testing.T) {
 		}
 	})
 }
+
+// cells of a row.
+func (l *layout) cells(i int) int {
+	r, n := l.rows[i], 0
+	mark := marks(l.p.text[:r.from])
+	for at := r.from; at < r.to; {
+		size, w := cluster(l.p.text[at:r.to])
+		if l.p.text[at] == foldMark {
+			w = width(l.p.folds[mark].String())
+			mark++
+		}
+		n += w
+		at += size
+	}
+	return n
+}

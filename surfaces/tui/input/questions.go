@@ -3,7 +3,6 @@ package input
 import (
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -138,14 +137,6 @@ func (s *Questions) Len() int { return len(s.open) }
 
 // Done tells whether no question is open.
 func (s *Questions) Done() bool { return len(s.open) == 0 }
-
-// NextDraw is how long the countdown shows the same; 0 when nothing counts.
-func (s *Questions) NextDraw() time.Duration {
-	if s.Done() || s.open[0].trust() {
-		return 0
-	}
-	return time.Second
-}
 
 // Room is the room of the first question.
 func (s *Questions) Room(screen kit.Rect) kit.Rect {
