@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,19 +49,49 @@ func (e *Engine) Models() []view.Model {
 	}
 	var list []view.Model
 	for _, k := range known {
-		if !usable(k) {
+		if usable(k) {
+			list = append(list, modelRow(k))
+		}
+	}
+	list = append(list, view.Model{ID: demoModel, Name: "the built-in offline demo", Levels: levelNames(model.DefaultLevels())})
+	return append(list, m.others(list)...)
+}
+
+func modelRow(k model.Model) view.Model {
+	row := view.Model{ID: k.FullName(), Name: k.Name, Provider: k.Provider, Context: k.ContextWindow, Levels: levelNames(k.Levels())}
+	if row.Name == "" {
+		row.Name = k.ID
+	}
+	return row
+}
+
+func levelNames(levels []model.Level) []string {
+	var names []string
+	for _, l := range levels {
+		names = append(names, string(l))
+	}
+	return names
+}
+
+// others are the models that were asked for by a name that no list has, such as a file of
+// steps: who leaves one finds the way back.
+func (m *models) others(listed []view.Model) []view.Model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var rows []view.Model
+	for _, asked := range slices.Sorted(maps.Keys(m.made)) {
+		b := m.made[asked]
+		is := func(row view.Model) bool { return row.ID == b.name || row.Name == b.name }
+		if slices.ContainsFunc(listed, is) || slices.ContainsFunc(rows, is) {
 			continue
 		}
-		row := view.Model{ID: k.FullName(), Name: k.Name, Provider: k.Provider, Context: k.ContextWindow}
-		if row.Name == "" {
-			row.Name = k.ID
+		row := view.Model{ID: asked, Name: b.name, Levels: levelNames(model.DefaultLevels())}
+		if b.model.ID != "" {
+			row = modelRow(b.model)
 		}
-		for _, l := range k.Levels() {
-			row.Levels = append(row.Levels, string(l))
-		}
-		list = append(list, row)
+		rows = append(rows, row)
 	}
-	return append(list, view.Model{ID: demoModel, Name: "the built-in offline demo"})
+	return rows
 }
 
 // SetModel takes a name as --model does; the next turn uses it. The note is for the

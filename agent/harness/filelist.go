@@ -57,6 +57,9 @@ func bestMatches(paths []string, query string, limit int) []string {
 	want := []rune(strings.ToLower(strings.TrimSpace(query)))
 	var found []match
 	for _, path := range paths {
+		if strings.ContainsFunc(path, unicode.IsControl) {
+			continue // no text can name it
+		}
 		if score, ok := fit(path, want); ok {
 			found = append(found, match{path, score})
 		}

@@ -66,6 +66,9 @@ func TestBestMatches(t *testing.T) {
 	if got := bestMatches(paths, "", 2); len(got) != 2 {
 		t.Errorf("nothing typed: %v", got)
 	}
+	if got := bestMatches([]string{"a\x1b[31mb", "a\nb", "ab"}, "ab", 9); len(got) != 1 || got[0] != "ab" {
+		t.Errorf("names that no text can say: %q", got)
+	}
 	if got := bestMatches(paths, "a", -1); len(got) != 0 {
 		t.Errorf("no limit: %v", got)
 	}

@@ -305,6 +305,20 @@ func TestStatus(t *testing.T) {
 	if len(models) != 3 || models[0].ID != "local/small" || strings.Join(models[0].Levels, " ") != "low high" || models[0].Context != 1000 || models[2].ID != "demo" {
 		t.Errorf("%+v", models)
 	}
+	if len(models[2].Levels) == 0 {
+		t.Error("the demo takes every level and lists none")
+	}
+	// What no list has is listed once somebody asked for it: there is a way back.
+	p.write("ws/steps.star", "say(\"x\")\n")
+	script := "script:" + filepath.Join(p.ws, "steps.star")
+	for _, name := range []string{script, "small"} {
+		if _, err := e.SetModel(name); err != nil {
+			t.Fatal(err)
+		}
+		if models := e.Models(); len(models) != 4 || models[3].ID != script || models[3].Name != "script:steps.star" {
+			t.Errorf("with %s: %+v", name, models)
+		}
+	}
 	// A level outlives a model that does not have it.
 	if note, err := e.SetModel("plain"); err != nil || note == "" || e.Status().Thinking == "high" {
 		t.Errorf("%q %v %+v", note, err, e.Status())

@@ -131,11 +131,13 @@ func cost(_ context.Context, s Session, _ string) Reply {
 	}}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		u := by[name]
-		t.row("", modelName(name), fmt.Sprint(replies[name]), tokens(u.Input), tokens(u.Output), tokens(u.CacheRead), tokens(u.CacheWrite), dollars(u.Cost))
+		t.row("", modelName(name), fmt.Sprint(replies[name]), tokens(u.Input), tokens(u.Output), tokens(u.CacheRead), tokens(u.CacheWrite), price(u.Cost))
 	}
 	b.add(t)
 	b.gap()
-	b.pair("this session", dollars(total))
+	if total > 0 {
+		b.pair("this session", dollars(total))
+	}
 	if rest := total - sum.Cost; rest > 0.00005 {
 		b.pair("of that", dollars(rest)+" for what is no longer in the conversation, and for what plugins asked")
 	}
@@ -143,6 +145,14 @@ func cost(_ context.Context, s Session, _ string) Reply {
 		b.dim("The price of this model is not known; models.json can say it.")
 	}
 	return Reply{Body: b}
+}
+
+// price is what a model's replies cost; a dash where nobody said.
+func price(d float64) string {
+	if d <= 0 {
+		return "-"
+	}
+	return dollars(d)
 }
 
 func modelName(name string) string {

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -269,9 +270,25 @@ func TestHistory(t *testing.T) {
 	for i := range HistoryLimit + 10 {
 		again.Add(strings.Repeat("x", i+1))
 	}
-	again.Add(strings.Repeat("y", HistoryBytes+1))
+	for range 2 {
+		again.Add(strings.Repeat("y", HistoryBytes+1))
+		again.Add(strings.Repeat("z", HistoryBytes+2))
+	}
 	if n := len(again.entries); n != HistoryLimit {
 		t.Errorf("%d entries", n)
+	}
+	if p, ok := again.move(-1, piece{}); !ok || p.whole() != strings.Repeat("z", HistoryBytes+2) || len(p.folds) != 1 {
+		t.Error("the newest large one is not there, folded")
+	}
+	if p, ok := again.move(-1, piece{}); !ok || len(p.text) != HistoryLimit+10 {
+		t.Errorf("before it are %d bytes, not the newest small one", len(p.text))
+	}
+	file.Reset()
+	if err := again.Save(&file); err != nil || strings.Contains(file.String(), "z") {
+		t.Errorf("a large one is on disk, %v", err)
+	}
+	if slices.ContainsFunc(again.Typed(), large) {
+		t.Error("a large one is to be stored")
 	}
 }
 

@@ -20,8 +20,8 @@ type History struct {
 	drafts map[int]piece
 }
 
-// HistoryLimit is how many entries are kept, and HistoryBytes how long one may be: a
-// longer one is not kept.
+// HistoryLimit is how many entries are kept, and HistoryBytes how long one may be: of
+// longer ones the newest is, until the session ends.
 const (
 	HistoryLimit = 1000
 	HistoryBytes = 64 << 10
@@ -62,6 +62,9 @@ func (h *History) Save(w io.Writer) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for _, text := range h.entries {
+		if large(text) {
+			continue
+		}
 		if err := enc.Encode(text); err != nil {
 			return err
 		}
@@ -77,16 +80,22 @@ func (h *History) Add(text string) {
 	}
 }
 
-// put is Add of what was added in an earlier time; false for what is not kept.
+// put is Add of what was added in an earlier time; false for what is not kept beyond the
+// session. Of large texts that is the newest one: a run that fails must not take it away.
 func (h *History) put(text string) bool {
-	kept := text != "" && len(text) <= HistoryBytes
-	if kept {
+	if large(text) {
+		h.entries = slices.DeleteFunc(h.entries, large)
+	}
+	if text != "" {
 		h.entries = last(h.entries, text)
 	}
 	h.at = len(h.entries)
 	clear(h.drafts)
-	return kept
+	return text != "" && !large(text)
 }
+
+// large tells whether a text is not worth its place on disk.
+func large(text string) bool { return len(text) > HistoryBytes }
 
 // last puts a text at the end of a list and takes an older equal one away, and what is
 // beyond the limit.
@@ -116,6 +125,9 @@ func (h *History) move(steps int, now piece) (p piece, ok bool) {
 	}
 	if to == len(h.entries) {
 		return piece{}, true
+	}
+	if large(h.entries[to]) {
+		return pasted(h.entries[to]), true
 	}
 	return plainPiece(h.entries[to]), true
 }
