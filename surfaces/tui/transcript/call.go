@@ -320,7 +320,11 @@ func (c *Call) end(r Result, minus string) {
 			c.note = kit.RevealLine("refused: " + d.Why)
 		}
 	case r.IsError && d.Status == nil:
-		first, _, _ := strings.Cut(strings.TrimSpace(c.output), "\n")
+		first, rest, _ := strings.Cut(strings.TrimSpace(c.output), "\n")
+		if strings.HasSuffix(first, ":") { // what it introduces says more
+			next, _, _ := strings.Cut(rest, "\n")
+			first += " " + strings.TrimPrefix(strings.TrimSpace(next), "- ")
+		}
 		c.note = kit.CleanLine(first)
 	case d.Answer != nil && *d.Answer != "":
 		c.note = kit.RevealLine(*d.Answer)
@@ -334,6 +338,10 @@ func (c *Call) end(r Result, minus string) {
 		c.state, c.note = Failed, kit.CleanLine(d.Signal)
 	case d.Status != nil && *d.Status != 0:
 		c.state, c.note = Failed, fmt.Sprintf("status %d", *d.Status)
+	case d.Status != nil && d.Lines != nil && *d.Lines == 0:
+		c.note = "no output"
+	case d.Status != nil && d.Lines != nil: // without the notes behind the output
+		c.note = plural(*d.Lines, "line")
 	case d.Added != nil && d.Removed != nil:
 		c.note = fmt.Sprintf("+%d %s%d", *d.Added, minus, *d.Removed)
 	case d.From != nil && d.To != nil:
