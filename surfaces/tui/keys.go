@@ -134,7 +134,7 @@ func (s *Session) scrollKey(chord string) bool {
 	case command.LineDown:
 		s.tr.Scroll(1)
 	case command.Beginning:
-		if moves && (!s.editor.Empty() || chord == "home" && s.tr.Follows()) {
+		if moves && !s.editor.Empty() {
 			return false
 		}
 		s.tr.Home()
