@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"starling/bus/chat"
 	"starling/bus/view"
@@ -73,11 +74,14 @@ func (s *Session) runLines(ctx context.Context, open Open) error {
 		case <-s.in.wake:
 			l.receive()
 		case sig := <-signals:
-			if sig == os.Interrupt && s.stopRun() {
-				l.say("stopping")
-				continue
+			if sig == os.Interrupt {
+				l.interrupt()
+				break
 			}
 			s.signal(sig)
+			if s.stopped {
+				l.say("") // off the line that was begun
+			}
 		case <-ctx.Done():
 			s.stop(context.Cause(ctx))
 		}
@@ -210,6 +214,7 @@ func (l *lines) finished(id, name string, r transcript.Result) {
 
 // ended goes on with the next line that waits.
 func (l *lines) ended() {
+	l.s.quitHint = time.Time{} // the next Ctrl-C may be meant for this run
 	l.say("ready")
 	l.s.next()
 }
@@ -237,6 +242,7 @@ func (l *lines) over(err error) {
 
 // line takes what the person wrote. One that ends in a backslash goes on in the next.
 func (l *lines) line(text string) {
+	l.s.quitHint = time.Time{}
 	if head, more := strings.CutSuffix(text, `\`); more {
 		l.half += head + "\n"
 		return

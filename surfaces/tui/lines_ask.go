@@ -226,20 +226,3 @@ func (l *lines) settled(id string) {
 		return
 	}
 }
-
-// refuseAll answers no to what is open: nobody is there. A no about trust is kept, and
-// nobody said it: such a question goes without an answer.
-func (l *lines) refuseAll() {
-	open := l.open
-	l.open = nil
-	for _, lq := range open {
-		if lq.q.Kind == "trust" {
-			continue
-		}
-		a := view.Answer{Value: view.AnswerNo}
-		if lq.q.Kind == "question" {
-			a.Value = ""
-		}
-		l.s.answer(lq.q.ID, a)
-	}
-}

@@ -307,6 +307,47 @@ func TestTerminal(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	// Ctrl-C of the terminal: it drops what is typed, and where it leaves what follows
+	// stands on a line of its own.
+	t.Run("interrupts in lines", func(t *testing.T) {
+		l := startPty(t, "plain")
+		l.sees("/help lists the commands")
+		l.send("half a line")
+		l.sees("half a line")
+		l.send("\x03")
+		l.sees("nothing runs; to leave")
+		l.send("wait\n")
+		l.sees("you: wait")
+		l.send("\x03")
+		l.sees("You said: wait")
+		l.sees("ready")
+		if strings.Contains(l.screen(), "you: half a line") {
+			t.Errorf("what was typed before is part of the line:\n%s", l.screen())
+		}
+		for n := 2; ; n++ { // on a slow machine the next one may come too late to be the second
+			l.send("\x03")
+			left := false
+			l.eventually(func() string {
+				select {
+				case err := <-l.end:
+					l.end <- err
+					left = true
+				default:
+				}
+				if left || strings.Count(l.output(), "nothing runs") == n {
+					return ""
+				}
+				return "nothing comes of Ctrl-C"
+			})
+			if left || t.Failed() {
+				break
+			}
+		}
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+		l.leaves("^C\r\ngo on with: starling --continue\r\n")
+	})
 	t.Run("paste with line feeds", func(t *testing.T) {
 		l := startPty(t, "show")
 		l.sees("sonnet")
