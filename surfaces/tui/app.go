@@ -82,12 +82,12 @@ type Session struct {
 	lines   *lines // of the line mode
 
 	ctx      context.Context
-	running  *activity    // the prompt that runs; nil for none
-	changing int          // commands at work that decide where the next prompt goes
-	shells   []*shellLine // ! commands that run
-	calls    int          // ! commands so far
-	holds    bool         // the person stopped a run: what is queued waits for them
-	stopped  bool         // the loop is to end
+	running  *activity // the prompt that runs; nil for none
+	changing int       // commands at work that decide where the next prompt goes
+	jobs     []*job    // commands of the person that run
+	calls    int       // ! commands so far
+	holds    bool      // the person stopped a run: what is queued waits for them
+	stopped  bool      // the loop is to end
 	failure  error
 	quitHint time.Time // of the first Ctrl-C
 	hintTill time.Time

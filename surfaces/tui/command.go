@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -44,6 +45,9 @@ func (a asked) AskAgain() bool {
 	opened := make(chan bool, 1)
 	a.s.in.do(func() {
 		again := a.s.asking.AskAgain()
+		if a.s.lines != nil {
+			again = a.s.lines.askAgain()
+		}
 		a.s.needs()
 		opened <- again
 	})
@@ -75,15 +79,16 @@ func (s *Session) asked() asked {
 func (s *Session) command(text string) {
 	name, args, _ := command.Split(text)
 	a := s.asked()
-	work := func(d Driver) func() {
-		r := command.Run(s.ctx, a.with(d), name, args)
-		return func() { s.apply(r) }
-	}
 	if command.Waits(name) {
-		s.beside(work)
+		s.beside(func(d Driver) func() {
+			r := command.Run(s.ctx, a.with(d), name, args)
+			return func() { s.apply(r) }
+		})
 		return
 	}
-	s.inOrder(work)
+	s.perform("/"+name, func(ctx context.Context, d Driver) command.Reply {
+		return command.Run(ctx, a.with(d), name, args)
+	})
 }
 
 // inOrder does work beside the loop. What the person sends meanwhile waits for done:
@@ -290,10 +295,7 @@ func (s *Session) pick(p *command.Pick) {
 			if !ok {
 				return false
 			}
-			s.inOrder(func(Driver) func() {
-				r := k.Do(s.ctx, id)
-				return func() { s.apply(r) }
-			})
+			s.perform(k.Help, func(ctx context.Context, _ Driver) command.Reply { return k.Do(ctx, id) })
 			return k.Leaves
 		}})
 	}

@@ -31,6 +31,7 @@ type lines struct {
 
 	calls map[string]string // what runs, by id
 	open  []*lineQuestion
+	aside []*lineQuestion // those about trust that were put off
 	queue []string
 	atEnd bool // the input is over
 	half  string
@@ -88,7 +89,7 @@ func (s *Session) runLines(ctx context.Context, open Open) error {
 		if l.bad != nil {
 			s.stop(l.bad)
 		}
-		if l.atEnd && s.free() && len(s.shells) == 0 && len(l.queue) == 0 {
+		if l.atEnd && s.free() && len(s.jobs) == 0 && len(l.queue) == 0 {
 			s.stop(nil)
 		}
 	}
@@ -267,6 +268,10 @@ func (l *lines) line(text string) {
 		l.s.command(trimmed)
 	case !l.s.free():
 		l.queue = append(l.queue, text)
+		if what := l.s.blocks(); what != "" {
+			l.say("queued behind %s: %s", what, oneLine(text))
+			return
+		}
 		l.say("queued: %s", oneLine(text))
 	default:
 		l.s.holds = false

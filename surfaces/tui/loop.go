@@ -105,7 +105,7 @@ func (s *Session) stop(err error) {
 func (s *Session) redraw() { s.pump.ask(s.now()) }
 
 func (s *Session) busy() bool {
-	return s.running != nil || len(s.shells) > 0 || s.work.hint != "" || s.panels != nil && s.panels.Busy()
+	return s.running != nil || len(s.jobs) > 0 || s.work.hint != "" || s.panels != nil && s.panels.Busy()
 }
 
 // receive takes what came from elsewhere.
@@ -222,7 +222,10 @@ func (s *Session) paint() {
 	s.editor.Draw(s.screen)
 	if a.bottom.H > 0 {
 		w := s.work
-		w.queued, w.asks, w.aside = s.editor.Queue().Len(), !s.asking.Done(), s.asking.Aside() > 0
+		w.queued, w.waits, w.asks, w.aside = s.editor.Queue().Len(), s.blocks(), !s.asking.Done(), s.asking.Aside() > 0
+		if j := s.job(); j != nil && s.running != nil {
+			w.beside = j
+		}
 		if s.panels != nil {
 			for _, t := range s.panels.Statuses() {
 				w.extra = append(w.extra, t.Text)

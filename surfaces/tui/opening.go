@@ -79,7 +79,7 @@ func (s *Session) arrival(d Driver) (done func()) {
 func (s *Session) arrive(past []chat.Message, status view.Status, mode string) {
 	s.replay(past)
 	s.status, s.mode, s.ready = status, mode, true
-	s.work.on = len(s.shells) > 0
+	s.idle()
 	for _, f := range s.held {
 		f()
 	}

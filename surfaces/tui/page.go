@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"reflect"
 	"time"
 
@@ -242,10 +243,7 @@ func (p *page) press(k command.Key) {
 	id := p.mark
 	if k.Leaves {
 		p.done = true
-		p.s.inOrder(func(Driver) func() {
-			r := k.Do(p.s.ctx, id)
-			return func() { p.s.apply(r) }
-		})
+		p.s.perform(k.Help, func(ctx context.Context, _ Driver) command.Reply { return k.Do(ctx, id) })
 		return
 	}
 	var r command.Reply

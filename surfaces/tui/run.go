@@ -2,8 +2,6 @@ package tui
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,17 +92,6 @@ func (s *Session) ended(out view.Outcome) {
 	s.bell()
 }
 
-// stoppedText says that a run was stopped, and what waits for the person since.
-func stoppedText(queued int) string {
-	switch queued {
-	case 0:
-		return "stopped"
-	case 1:
-		return "stopped; 1 queued line waits: Enter sends it"
-	}
-	return fmt.Sprintf("stopped; %d queued lines wait: Enter sends the first", queued)
-}
-
 func (s *Session) bell() {
 	if s.o.Bell && s.screen != nil {
 		if err := s.screen.Beep(); err != nil {
@@ -138,36 +125,6 @@ func (s *Session) steer(e input.Entry) {
 	})
 }
 
-// stopRun stops what runs, commands of the person too, and tells whether anything did.
-func (s *Session) stopRun() bool {
-	if s.running == nil && len(s.shells) == 0 {
-		return false
-	}
-	for _, sh := range s.shells {
-		sh.stop()
-	}
-	if s.running != nil {
-		s.running.stopping = true
-		s.running.stop()
-	}
-	s.doing(atStop)
-	return true
-}
-
-// idle says what goes on besides a run.
-func (s *Session) idle() {
-	s.work.on = s.running != nil || len(s.shells) > 0
-	if n := len(s.shells); s.running == nil && n > 0 {
-		s.doing(oneLine(s.shells[n-1].line))
-	}
-}
-
-// shellLine is a command of the person that runs.
-type shellLine struct {
-	line string
-	stop func()
-}
-
 // hint shows a short text at the bottom for a while.
 func (s *Session) hint(text string, d time.Duration) {
 	s.work.hint, s.hintTill = text, s.now().Add(d)
@@ -189,19 +146,13 @@ func (s *Session) shell(text string) {
 		s.tr.Begin(id, "shell", "") // the line stands above
 		s.tr.Show(id)
 	}
-	ctx, cancel := context.WithCancel(s.ctx)
-	sh := &shellLine{line, cancel}
-	s.shells = append(s.shells, sh)
-	s.work.on = true
-	s.doing(oneLine(line))
+	ctx, j := s.begin(line)
+	s.showJob(j)
 	s.beside(func(d Driver) func() {
 		end, err := d.Shell(ctx, line, !unseen, func(chunk string) { s.in.write(output, id, chunk) })
 		stopped := ctx.Err() != nil
-		cancel()
 		return func() {
-			s.shells = slices.DeleteFunc(s.shells, func(o *shellLine) bool { return o == sh })
-			s.idle()
-			s.wants = true
+			s.finish(j)
 			switch {
 			case stopped:
 				end = view.Ended{Status: "stopped", Failed: true}

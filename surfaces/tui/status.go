@@ -19,9 +19,11 @@ type work struct {
 	what   string // clean: the call that runs, or what of the reply comes
 	behind string // what goes on once the person answered
 	since  time.Time
-	step   int // of the spinner
+	step   int  // of the spinner
+	beside *job // that runs beside a run; nil for none
 	hint   string
 	queued int
+	waits  string   // the command the queued lines wait for; "" for the run
 	asks   bool     // a question waits for the person
 	aside  bool     // one about trust was put off
 	extra  []string // of surfaces of kind status, as NAME: text
@@ -174,14 +176,18 @@ func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, 
 	case w.asks:
 		left = append(left, part{needsYou, surfaces.Warn, 0, true})
 	case w.on:
-		text := g.Spinner[w.step%len(g.Spinner)] + " " + w.what
-		if d := now.Sub(w.since); d >= time.Second {
-			text += "  " + kit.Elapsed(d)
-		}
+		text := g.Spinner[w.step%len(g.Spinner)] + " " + timed(w.what, now.Sub(w.since))
 		left = append(left, part{kit.Clip(text, max(r.W*2/3, 8), g.Ellipsis), surfaces.Accent, 0, true})
 	}
+	if j := w.beside; j != nil {
+		left = append(left, part{timed(j.what, now.Sub(j.since)), surfaces.Accent, 1, true})
+	}
 	if w.queued > 0 {
-		left = append(left, part{fmt.Sprintf("%d queued", w.queued), 0, 2, false})
+		text := fmt.Sprintf("%d queued", w.queued)
+		if w.waits != "" {
+			text += " behind " + w.waits
+		}
+		left = append(left, part{text, 0, 2, true})
 	}
 	if w.aside {
 		left = append(left, part{"/trust waits", surfaces.Warn, 1, false})
@@ -203,6 +209,14 @@ func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, 
 	if n := partsWidth(hints, sep); n <= room && n > 0 {
 		putParts(s, r.X+r.W-1-n, r.Y, n, hints, sep, th)
 	}
+}
+
+// timed is what goes on, and for how long once that is a while.
+func timed(what string, d time.Duration) string {
+	if d >= time.Second {
+		what += "  " + kit.Elapsed(d)
+	}
+	return what
 }
 
 func hintParts(w work) []part {

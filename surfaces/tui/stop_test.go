@@ -146,7 +146,7 @@ func TestEscStopsShell(t *testing.T) {
 	l.sees("Esc stops")
 	l.key(tcell.KeyEsc, 0, 0)
 	l.sees("stopped")
-	l.until("nothing runs", func() bool { return len(l.s.shells) == 0 && !l.s.work.on })
+	l.until("nothing runs", func() bool { return len(l.s.jobs) == 0 && !l.s.work.on })
 }
 
 // After a person stopped a run what is queued waits for them: for Enter, or for another

@@ -16,7 +16,7 @@ type Global string
 
 // The global actions.
 const (
-	Stop       Global = "stop"         // the run; in a panel, back to the prompt
+	Stop       Global = "stop"         // what runs; in a panel, back to the prompt
 	Leave      Global = "leave"        // twice: leave the session
 	Panels     Global = "panels"       // the keys go to the next panel, then back
 	PanelsBack Global = "panels-back"  // the other way round
@@ -40,7 +40,7 @@ var globals = []struct {
 	chords []string
 	help   string
 }{
-	{Stop, []string{"esc"}, "stop the run; in a panel, back to the prompt"},
+	{Stop, []string{"esc"}, "stop what runs; in a panel, back to the prompt"},
 	{Leave, []string{"ctrl+c"}, "clear the prompt; twice, leave"},
 	{Panels, []string{"f6"}, "go to the next panel, then back to the prompt"},
 	{PanelsBack, []string{"shift+f6"}, "the same, the other way round"},
