@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type choice struct {
 	label  string
 	answer view.Answer
 	takes  string // what may stand behind the number; "" for nothing
+	later  bool   // it is no answer: the question is put off
 }
 
 // What may stand behind a number.
@@ -146,6 +148,9 @@ func choicesOf(q *event.QuestionEvent) []choice {
 		}
 		out = append(out, c)
 	}
+	if q.Kind == "trust" {
+		out = append(out, choice{label: "not now", later: true})
+	}
 	return out
 }
 
@@ -172,6 +177,8 @@ func (l *lines) reply(text string) {
 	switch {
 	case c.takes == "" && rest != "":
 		l.say("nothing is answered: nothing may stand behind %d%s", n, inBrackets(lq.takers()))
+	case c.later:
+		l.putOff(lq)
 	case c.takes == takesWords && rest == "":
 		l.say("write your answer behind the number, as in: %d WORDS", n)
 	case c.takes == takesWords:
@@ -199,6 +206,24 @@ func (l *lines) answer(lq *lineQuestion, a view.Answer) {
 	l.s.answer(lq.q.ID, a)
 }
 
+// putOff keeps a question about trust for askAgain.
+func (l *lines) putOff(lq *lineQuestion) {
+	l.aside = append(l.aside, lq)
+	l.s.putOff(lq.q)
+	l.drop(lq.q.ID)
+}
+
+// askAgain opens the questions that were put off; false when there is none.
+func (l *lines) askAgain() bool {
+	again := l.aside
+	l.aside = nil
+	l.open = append(l.open, again...)
+	if len(l.open) > 0 && len(l.open) == len(again) {
+		l.show(l.open[0])
+	}
+	return len(again) > 0
+}
+
 // recheck sends edited arguments only when the tool takes them.
 func (l *lines) recheck(lq *lineQuestion, a view.Answer) {
 	l.s.beside(func(d Driver) func() {
@@ -213,8 +238,14 @@ func (l *lines) recheck(lq *lineQuestion, a view.Answer) {
 	})
 }
 
-// settled takes a question away and shows the next one.
+// settled takes a question away, also one that was put off.
 func (l *lines) settled(id string) {
+	l.aside = slices.DeleteFunc(l.aside, func(lq *lineQuestion) bool { return lq.q.ID == id })
+	l.drop(id)
+}
+
+// drop takes an open question away and shows the next one.
+func (l *lines) drop(id string) {
 	for i, lq := range l.open {
 		if lq.q.ID != id {
 			continue

@@ -89,7 +89,7 @@ func TestLineQuestionsTakeNoMore(t *testing.T) {
 		may   string
 	}{
 		{event.QuestionEvent{Kind: "permission", Options: []string{"yes", "always", "no", "edit"}, Always: []string{"bash(make)"}}, []int{1, 2, 3}, " (behind no, why; behind edit, the arguments as JSON)"},
-		{event.QuestionEvent{Kind: "trust", Options: []string{"version", "edits", "no"}}, []int{1, 2, 3}, ""},
+		{event.QuestionEvent{Kind: "trust", Options: []string{"version", "edits", "no"}}, []int{1, 2, 3, 4}, ""},
 		{event.QuestionEvent{Kind: "question", Options: []string{"edit", "no"}}, []int{1, 2}, " (behind own words, your answer)"},
 	} {
 		t.Run(c.q.Kind, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestLineQuestionsTold(t *testing.T) {
 				Kind: "trust", Summary: "trust plugin w?", Detail: "plugin w\n  touches nothing\n", Reasons: []string{"the workspace brings it"}, Origin: "host", Floor: true, Options: []string{"version", "edits", "no"},
 			},
 			"? trust plugin w?\n│ plugin w\n│   touches nothing\n  Only a person may allow this.\n  because: the workspace brings it\n" +
-				"  1 trust this version\n  2 trust edits in this session\n  3 no\nnumber:\n",
+				"  1 trust this version\n  2 trust edits in this session\n  3 no\n  4 not now\nnumber:\n",
 		},
 		{
 			"of the model", event.QuestionEvent{
@@ -213,4 +213,38 @@ func TestLineQuestionsTold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A question about trust may be put off: nothing is answered, lines are lines again, and
+// /trust opens it anew unless it was settled meanwhile.
+func TestLineQuestionsLater(t *testing.T) {
+	e := &engine{}
+	l := newPlain(t, e)
+	l.sees("/help")
+	ask := func(id string) {
+		l.s.onQuestion(&event.QuestionEvent{ID: id, Kind: "trust", Summary: "trust plugin " + id + "?", Detail: "a file", Options: []string{view.AnswerTrust, "no"}})
+	}
+	ask("q1")
+	ask("q2")
+	for _, id := range []string{"q1", "q2"} {
+		l.sees("? trust plugin " + id + "?")
+		l.readable()
+		l.line("3")
+		l.sees("not answered: trust plugin " + id + "? /trust asks again\n")
+	}
+	l.line("hello")
+	l.sees("ready\n")
+	l.s.onAnswer(&event.AnswerEvent{ID: "q1"})
+	l.line("/trust")
+	until(l, "it is asked again", func() bool { return strings.Count(l.text(), "? trust plugin q2?\n") == 2 })
+	l.readable()
+	l.line("1")
+	if got := l.answers(); got.Value != view.AnswerTrust {
+		t.Errorf("answered %+v", got)
+	}
+	if got := strings.Count(l.text(), "? trust plugin q1?\n"); got != 1 {
+		t.Errorf("what is settled was asked %d times:\n%s", got, l.text())
+	}
+	l.line("/quit")
+	l.ends()
 }
