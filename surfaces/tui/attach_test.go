@@ -2,6 +2,9 @@ package tui
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +42,22 @@ func TestAttachedFiles(t *testing.T) {
 	l.until("the file of the second", func() bool { return len(sent()) == 2 })
 	if got := sent(); !slices.Equal(got, []string{"shot.png", "b.txt"}) {
 		t.Errorf("sent along: %q", got)
+	}
+}
+
+// An image that is dropped on the terminal is attached; its path stays text where there is
+// none, as of a folder.
+func TestDroppedImage(t *testing.T) {
+	home := t.TempDir()
+	if err := errors.Join(os.WriteFile(filepath.Join(home, "shot.png"), nil, 0o600), os.Mkdir(filepath.Join(home, "dir.png"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"LANG": "C.UTF-8", "TERM": "xterm-256color", "HOME": home}
+	l := newLabWith(t, 100, 24, &engine{}, Options{Forget: true, Theme: "dark", Env: func(k string) string { return env[k] }}, nil)
+	for text, want := range map[string]string{"~/shot.png": "[file ~/shot.png]", "~/dir.png": "~/dir.png", "~/none.png": "~/none.png"} {
+		l.in(func() { l.s.editor.Paste(text) })
+		l.sees(want)
+		l.in(func() { l.s.editor.SetText("") })
 	}
 }
 

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,9 +15,18 @@ import (
 func (s *Session) editorOptions() input.EditorOptions {
 	return input.EditorOptions{
 		Host: host{s}, Send: s.send, Steer: s.steer, External: s.external, Ask: s.ask,
-		Empty: s.goOn, Changed: s.redraw, Pending: s.pending, History: s.o.History, Keys: s.keys,
+		Empty: s.goOn, Exists: s.exists, Changed: s.redraw, Pending: s.pending, History: s.o.History, Keys: s.keys,
 		Placeholder: "what is to be done?",
 	}
+}
+
+// exists tells whether there is a file of a path that was dropped on the terminal.
+func (s *Session) exists(path string) bool {
+	if rest, home := strings.CutPrefix(path, "~/"); home {
+		path = filepath.Join(s.o.Env("HOME"), rest)
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func (s *Session) pending() bool {

@@ -36,6 +36,9 @@ type EditorOptions struct {
 	External func(text string)
 	// Ask has completions looked for; they come by Offer with the generation of r.
 	Ask func(r Request)
+	// Exists tells whether there is a file of that path, beside the event loop; nil for
+	// an editor in which a path stays text.
+	Exists func(path string) bool
 	// Changed is called after the text changed; nil for nobody.
 	Changed func()
 	// Pending tells whether more input waits; nil when that is not known.
@@ -144,6 +147,7 @@ func (e *Editor) Paste(text string) bool {
 	e.marked = -1
 	e.b.insert(pasted(text))
 	e.changed()
+	e.dropped(text)
 	return true
 }
 
