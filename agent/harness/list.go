@@ -75,16 +75,16 @@ func ListPlugins(ctx context.Context, o Options) (view.Listing, error) {
 	for _, row := range runtime.Roster().Rows {
 		if pl, ok := byID[row.ID]; ok {
 			v := listed(row, pl, emitted)
-			v.Notes = append(v.Notes, taken(v, owners)...)
+			v.Notes = append(v.Notes, taken(v, owners, o.Screen.Commands)...)
 			listing.Plugins = append(listing.Plugins, v)
 		}
 	}
 	return listing, nil
 }
 
-// taken names the tools and commands another plugin has before v in the static order;
-// owners is what was seen so far, by registration.
-func taken(v view.Plugin, owners map[string][]string) []string {
+// taken names the tools and commands another plugin has before v in the static order, and
+// the commands that are reserved; owners is what was seen so far, by registration.
+func taken(v view.Plugin, owners map[string][]string, reserved []string) []string {
 	var notes []string
 	if v.State != string(compose.Active) {
 		return nil
@@ -95,6 +95,10 @@ func taken(v view.Plugin, owners map[string][]string) []string {
 			continue
 		}
 		owners[label] = append(owners[label], v.Name)
+		if kind == "command" && slices.Contains(reserved, name) {
+			notes = append(notes, fmt.Sprintf("conflict: in a session the command %s is a built-in one", name))
+			continue
+		}
 		switch first, n := owners[label][0], len(owners[label]); {
 		case n == 1:
 		case kind == "tool":

@@ -11,11 +11,13 @@ import (
 	"starling/agent/harness"
 	"starling/bus/view"
 	"starling/surfaces/headless"
+	"starling/surfaces/tui/command"
 )
 
 // listPlugins prints every plugin with the state it would reach. It runs
 // nothing, asks nothing and ends with status 0.
 func listPlugins(c *ucli.Context, p Process, o harness.Options) error {
+	o.Screen.Commands = command.Names()
 	listing, err := harness.ListPlugins(c.Context, o)
 	if err != nil {
 		return exit{headless.ExitUsage, err}
