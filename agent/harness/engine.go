@@ -350,7 +350,9 @@ func (e *Engine) Prompt(ctx context.Context, text string, files ...string) view.
 	defer e.stage.Unlock()
 	attached, err := e.attach(ctx, files)
 	if err != nil {
-		return e.outcome(agent.Outcome{Stop: agent.StopError, StopWhy: err.Error(), Err: err})
+		o := e.outcome(agent.Outcome{Stop: agent.StopError, StopWhy: err.Error(), Err: err})
+		o.Untaken = true
+		return o
 	}
 	e.queue.begun(text)
 	e.greet(ctx)

@@ -40,6 +40,9 @@ type Outcome struct {
 	Session string `json:"session,omitempty"`
 	// Unsaved is why the session is not on disk as a whole; empty when it is.
 	Unsaved string `json:"unsaved,omitempty"`
+	// Untaken: what was sent was refused before anything ran, as for a file that cannot
+	// be sent along.
+	Untaken bool `json:"-"`
 }
 
 // Notice is one line for the person.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -309,6 +310,7 @@ func (s *Session) replay(messages []chat.Message) {
 		switch m.Role {
 		case chat.User:
 			s.tr.Person(m.Said())
+			s.along(filesOf(m))
 		case chat.Assistant:
 			s.replayReply(m)
 		}
@@ -322,6 +324,23 @@ func (s *Session) replay(messages []chat.Message) {
 		}
 	}
 	s.tr.EndReply()
+}
+
+// filesOf names the files of a message: each begins with its name in brackets or before a
+// colon.
+func filesOf(m chat.Message) []string {
+	var names []string
+	texts := 0
+	for _, b := range m.Blocks {
+		if b.Kind != chat.Text {
+			continue
+		}
+		if texts++; texts > 1 {
+			name, _, _ := strings.Cut(strings.TrimPrefix(b.Text, "["), ":")
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (s *Session) replayReply(m chat.Message) {

@@ -33,6 +33,7 @@ func TestAttachedFiles(t *testing.T) {
 	if got := e.said()[0]; got != "look @shot.png" {
 		t.Errorf("the prompt is %q", got)
 	}
+	l.sees("sent along: shot.png")
 	l.in(func() { l.s.steer(input.Entry{Text: "and", Attached: []string{"b.txt"}}) })
 	sent := func() []string {
 		e.mu.Lock()
@@ -42,6 +43,34 @@ func TestAttachedFiles(t *testing.T) {
 	l.until("the file of the second", func() bool { return len(sent()) == 2 })
 	if got := sent(); !slices.Equal(got, []string{"shot.png", "b.txt"}) {
 		t.Errorf("sent along: %q", got)
+	}
+}
+
+// What was not taken comes back to the prompt with its files; so does what is fetched from
+// the history.
+func TestAttachedComesBack(t *testing.T) {
+	e := &engine{}
+	e.run = func(context.Context, string) view.Outcome {
+		return view.Outcome{Stop: "error", Why: "a.zip is binary", Untaken: true}
+	}
+	l := newLab(t, 80, 24, e)
+	entry := input.Entry{Text: "see @a.zip now", Attached: []string{"a.zip"}}
+	l.in(func() { l.s.send(entry) })
+	l.sees("a.zip is binary")
+	l.sees("see [file a.zip] now")
+	e.mu.Lock()
+	e.run = nil
+	e.mu.Unlock()
+	l.key(tcell.KeyEnter, 0, tcell.ModNone)
+	l.until("the prompt is empty", func() bool { return l.s.editor.Empty() && !l.s.live.Load() })
+	l.key(tcell.KeyUp, 0, tcell.ModNone)
+	l.until("it is back", func() bool { return !l.s.editor.Empty() })
+	l.key(tcell.KeyEnter, 0, tcell.ModNone)
+	l.until("three prompts", func() bool { return len(e.said()) == 3 })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.Equal(e.files, []string{"a.zip", "a.zip", "a.zip"}) {
+		t.Errorf("sent along: %q", e.files)
 	}
 }
 
@@ -65,9 +94,10 @@ func TestDroppedImage(t *testing.T) {
 // files.
 func TestReplayOfAttached(t *testing.T) {
 	m := chat.TextMessage(chat.User, "look\n@notes.txt")
-	m.Blocks = append(m.Blocks, chat.Block{Kind: chat.Text, Text: "notes.txt:\n1\tremember"}, chat.Block{Kind: chat.Image, Data: []byte("i")})
+	m.Blocks = append(m.Blocks, chat.Block{Kind: chat.Text, Text: "notes.txt:\n1\tremember"}, chat.Block{Kind: chat.Text, Text: "[shot.png: PNG image, 9 bytes]"}, chat.Block{Kind: chat.Image, Data: []byte("i")})
 	l := newLab(t, 80, 24, &engine{past: []chat.Message{m}})
 	l.sees("@notes.txt")
+	l.sees("sent along: notes.txt, shot.png")
 	if strings.Contains(l.text(), "remember") {
 		t.Errorf("the file is in\n%s", l.text())
 	}

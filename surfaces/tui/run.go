@@ -58,6 +58,7 @@ func (s *Session) send(e input.Entry) {
 // prompt begins a run.
 func (s *Session) prompt(e input.Entry) {
 	s.person(e.Text)
+	s.along(e.Attached)
 	s.shown = e.Text
 	ctx, cancel := context.WithCancel(s.ctx)
 	a := &activity{stop: cancel, done: make(chan struct{})}
@@ -70,7 +71,19 @@ func (s *Session) prompt(e input.Entry) {
 		defer cancel()
 		defer close(a.done)
 		out = s.engine.driver.Prompt(ctx, e.Text, e.Attached...) // nothing runs before it is there
-	}, func() { s.ended(out) })
+	}, func() {
+		if out.Untaken && s.lines == nil {
+			s.editor.Return(e)
+		}
+		s.ended(out)
+	})
+}
+
+// along says which files went with what the person said.
+func (s *Session) along(files []string) {
+	if len(files) > 0 {
+		s.notice(view.Notice{Text: "sent along: " + strings.Join(files, ", ")})
+	}
 }
 
 // ended goes on after a run: with the next line that waits.
@@ -123,6 +136,7 @@ func (s *Session) steer(e input.Entry) {
 			switch {
 			case err == nil:
 				s.person(e.Text)
+				s.along(e.Attached)
 			case s.free(): // it ended meanwhile
 				s.prompt(e)
 			default:

@@ -141,6 +141,14 @@ func (e *Editor) Shell() bool { return strings.HasPrefix(e.b.p.text, "!") }
 // Queue is what waits for the end of the run.
 func (e *Editor) Queue() *Queue { return &e.queue }
 
+// Return puts an entry back that was not taken, where nothing else is written.
+func (e *Editor) Return(entry Entry) {
+	if e.Empty() {
+		e.b.set(pieceOf(entry))
+		e.changed()
+	}
+}
+
 // Paste puts a paste in: one entry, one step back, never sent.
 func (e *Editor) Paste(text string) bool {
 	e.flush()
@@ -262,7 +270,7 @@ func (e *Editor) send() {
 		}
 		return
 	}
-	e.o.History.Add(entry.Text)
+	e.o.History.add(entry)
 	e.b.set(piece{})
 	e.top = 0
 	e.changed()

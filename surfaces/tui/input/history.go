@@ -18,6 +18,8 @@ type History struct {
 	// at is the entry that is shown; len(entries) is the draft.
 	at     int
 	drafts map[int]piece
+	// files are what was attached to entries of this session, by their text.
+	files map[string][]string
 }
 
 // HistoryLimit is how many entries are kept, and HistoryBytes how long one may be: of
@@ -28,7 +30,9 @@ const (
 )
 
 // NewHistory returns an empty one.
-func NewHistory() *History { return &History{drafts: map[int]piece{}} }
+func NewHistory() *History {
+	return &History{drafts: map[int]piece{}, files: map[string][]string{}}
+}
 
 // Load adds the entries of a stored history: one JSON string a line. Lines that are
 // none are left out and counted in the error; the others are there all the same.
@@ -80,6 +84,14 @@ func (h *History) Add(text string) {
 	}
 }
 
+// add is Add of an entry, which comes back with its files.
+func (h *History) add(e Entry) {
+	h.Add(e.Text)
+	if delete(h.files, e.Text); len(e.Attached) > 0 {
+		h.files[e.Text] = e.Attached
+	}
+}
+
 // put is Add of what was added in an earlier time; false for what is not kept beyond the
 // session. Of large texts that is the newest one: a run that fails must not take it away.
 func (h *History) put(text string) bool {
@@ -125,6 +137,9 @@ func (h *History) move(steps int, now piece) (p piece, ok bool) {
 	}
 	if to == len(h.entries) {
 		return piece{}, true
+	}
+	if files := h.files[h.entries[to]]; len(files) > 0 {
+		return pieceOf(Entry{Text: h.entries[to], Attached: files}), true
 	}
 	if large(h.entries[to]) {
 		return pasted(h.entries[to]), true
