@@ -24,6 +24,7 @@ import (
 	"starling/tools"
 	"starling/tools/bash"
 	"starling/tools/dialog"
+	"starling/tools/fs"
 	"starling/tools/shell"
 	"starling/trust"
 )
@@ -76,6 +77,7 @@ type Engine struct {
 	completing completions
 	drawing    renders
 	asks       trustAsks
+	disk       *fs.Files // of the tools, of what is attached and of files
 	files      fileList
 	current    atomic.Pointer[composition]
 	sentries   atomic.Pointer[map[compose.ID]sentry]
@@ -453,6 +455,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		e.record.end(ctx, "end")
 	}
 	errs := []error{e.rise(ctx), e.shut(ctx), e.shell.Close(ctx)}
+	e.files.close(ctx)
 	e.notices.close()
 	e.announcer.close()
 	if e.record != nil {

@@ -8,34 +8,92 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"starling/tools/fs"
 )
 
 // filesKept is how long a list of files serves: while one types a name.
 const filesKept = 3 * time.Second
 
-// fileList is the files of the workspace as they were listed last.
+// fileList is the files of the workspace as they were listed last. One walk goes at a
+// time, however many ask: each key of a name does, and on a slow disk they would pile up.
 type fileList struct {
+	look  func(context.Context) ([]string, error) // set before the first use
 	mu    sync.Mutex
-	tools *fs.Files // set before the first use
 	at    time.Time
 	paths []string
+	walk  *walk // that goes on; nil when none does
+	ended bool
 }
 
-// list returns the files git does not ignore, sorted; not to be changed.
+// walk is one look at all files. It goes on when those who asked have left: the next
+// key wants the same list.
+type walk struct {
+	stop  context.CancelFunc
+	done  chan struct{} // closed once paths or err stands
+	paths []string
+	err   error
+}
+
+// list returns the files git does not ignore, sorted; not to be changed. Who waits for
+// a walk leaves with its own context.
 func (l *fileList) list(ctx context.Context) ([]string, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.paths != nil && time.Since(l.at) < filesKept {
-		return l.paths, nil
-	}
-	paths, err := l.tools.Paths(ctx, fs.MaxTree)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l.paths, l.at = paths, time.Now()
-	return paths, nil
+	l.mu.Lock()
+	if l.ended {
+		l.mu.Unlock()
+		return nil, context.Canceled
+	}
+	if l.paths != nil && time.Since(l.at) < filesKept {
+		defer l.mu.Unlock()
+		return l.paths, nil
+	}
+	if l.walk == nil {
+		l.walk = l.begin(context.WithoutCancel(ctx))
+	}
+	w := l.walk
+	l.mu.Unlock()
+	select {
+	case <-w.done:
+		return w.paths, w.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// begin starts a walk beside; l.mu is held.
+func (l *fileList) begin(ctx context.Context) *walk {
+	ctx, stop := context.WithCancel(ctx)
+	w := &walk{stop: stop, done: make(chan struct{})}
+	go func() {
+		defer stop()
+		w.paths, w.err = l.look(ctx)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if w.err == nil {
+			l.paths, l.at = w.paths, time.Now()
+		}
+		l.walk = nil
+		close(w.done)
+	}()
+	return w
+}
+
+// close ends the walk that goes on, and waits for it until ctx ends; none begins any
+// more.
+func (l *fileList) close(ctx context.Context) {
+	l.mu.Lock()
+	l.ended = true
+	w := l.walk
+	l.mu.Unlock()
+	if w == nil {
+		return
+	}
+	w.stop()
+	select {
+	case <-w.done:
+	case <-ctx.Done(): // a disk that does not answer
+	}
 }
 
 // Files lists files of the workspace whose path has the letters of query in their

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -52,7 +53,8 @@ func (e *Engine) builtin() []spec.Tool {
 		Folders: e.folders, Changed: e.fileChanged, Home: e.real.Home, StateHome: e.realHome, Env: e.shell.Env(),
 		Blind: func() bool { return !e.models.sees(e.agent.Model()) },
 	})
-	e.files.tools = files
+	e.disk = files
+	e.files.look = func(ctx context.Context) ([]string, error) { return files.Paths(ctx, fs.MaxTree) }
 	all := append([]spec.Tool{e.watched(e.bash.Tool(), files)}, files.All()...)
 	all = append(all, e.todos.Tool(), dialog.QuestionTool(e.asker()))
 	if o.Host != "terminal" {

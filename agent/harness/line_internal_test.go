@@ -2,10 +2,13 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -129,7 +132,8 @@ func TestFileList(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer jail.Close()
-	l := fileList{tools: fs.New(jail)}
+	tools := fs.New(jail)
+	l := fileList{look: func(ctx context.Context) ([]string, error) { return tools.Paths(ctx, fs.MaxTree) }}
 	first, err := l.list(t.Context())
 	if err != nil || strings.Join(first, " ") != ".gitignore a.go sub/b.go" {
 		t.Errorf("%v %v", first, err)
@@ -147,4 +151,91 @@ func TestFileList(t *testing.T) {
 	if _, err := l.list(ctx); err == nil {
 		t.Error("a cancelled look is no error")
 	}
+}
+
+// fileAnswer is what came of a fileList.
+type fileAnswer struct {
+	paths []string
+	err   error
+}
+
+func askFor(ctx context.Context, l *fileList) chan fileAnswer {
+	got := make(chan fileAnswer, 1)
+	go func() {
+		paths, err := l.list(ctx)
+		got <- fileAnswer{paths, err}
+	}()
+	return got
+}
+
+// One walk goes, however many ask for the list meanwhile. Each leaves with its own
+// context, the walk goes on without them, and whoever still waits has its list.
+func TestOneWalk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		walks, end := 0, make(chan struct{})
+		l := fileList{look: func(context.Context) ([]string, error) {
+			walks++
+			<-end
+			return []string{"a.go"}, nil
+		}}
+		first, leave := context.WithCancel(t.Context())
+		gone := askFor(first, &l)
+		synctest.Wait()
+		stays := askFor(t.Context(), &l)
+		synctest.Wait()
+		leave()
+		if a := <-gone; !errors.Is(a.err, context.Canceled) {
+			t.Errorf("who leaves: %v", a)
+		}
+		close(end)
+		if a := <-stays; a.err != nil || len(a.paths) != 1 {
+			t.Errorf("who stays: %v", a)
+		}
+		if a := <-askFor(t.Context(), &l); a.err != nil || len(a.paths) != 1 || walks != 1 {
+			t.Errorf("the list of the walk serves: %v, %d walks", a, walks)
+		}
+	})
+}
+
+// A walk ends with the engine, and none begins behind it.
+func TestWalkEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		l := fileList{look: func(ctx context.Context) ([]string, error) {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			ended = true
+			return nil, ctx.Err()
+		}}
+		asked := askFor(t.Context(), &l)
+		synctest.Wait()
+		l.close(t.Context())
+		if !ended {
+			t.Error("close did not wait for the walk")
+		}
+		if a := <-asked; !errors.Is(a.err, context.Canceled) {
+			t.Errorf("the list of a walk that was ended: %v", a)
+		}
+		if a := <-askFor(t.Context(), &l); !errors.Is(a.err, context.Canceled) {
+			t.Errorf("a list behind the end: %v", a)
+		}
+	})
+}
+
+// A disk that does not answer keeps nobody.
+func TestWalkStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := make(chan struct{})
+		l := fileList{look: func(context.Context) ([]string, error) {
+			<-stuck
+			return nil, nil
+		}}
+		asked := askFor(t.Context(), &l)
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		l.close(ctx)
+		close(stuck)
+		<-asked
+	})
 }

@@ -70,7 +70,7 @@ func (e *Engine) Switch(ctx context.Context, ref string) error {
 			e.say(ctx, view.Notice{Text: err.Error(), Warn: true})
 		}
 	}
-	e.files.tools.Forget()
+	e.disk.Forget()
 	e.todos.Restore(messages)
 	e.bash.Restore(messages)
 	e.permissions.forgetSession(ctx)

@@ -110,7 +110,7 @@ func (e *Engine) Steer(text string, files ...string) error {
 func (e *Engine) attach(ctx context.Context, files []string) ([]chat.Block, error) {
 	var blocks []chat.Block
 	for _, path := range files {
-		b, err := e.files.tools.Attach(ctx, path)
+		b, err := e.disk.Attach(ctx, path)
 		if err != nil {
 			return nil, err
 		}
