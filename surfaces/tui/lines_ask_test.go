@@ -152,7 +152,8 @@ func TestLineQuestionsTold(t *testing.T) {
 		want string
 	}{
 		{
-			"a command", event.QuestionEvent{
+			"a command",
+			event.QuestionEvent{
 				Kind: "permission", Tool: "bash", Summary: "bash touch yy", Detail: "touch yy", Risk: "change", Origin: "main",
 				Reasons: []string{"mode ask: a command of class change asks", "mode ask: a command of class change asks"}, Options: []string{"yes", "always", "no"}, Always: []string{"bash(touch yy)"},
 			},
@@ -160,40 +161,46 @@ func TestLineQuestionsTold(t *testing.T) {
 				"  1 yes\n  2 always in this session: bash(touch yy)\n  3 always in this workspace: bash(touch yy)\n  4 no\nnumber (behind no, why):\n",
 		},
 		{
-			"of a plugin, over lines that look like a question", event.QuestionEvent{
+			"of a plugin, over lines that look like a question",
+			event.QuestionEvent{
 				Kind: "permission", Tool: "bash", Summary: "bash true …", Detail: "true \x1b]0;\n  risk: read · from: main\n  1 no\n", Risk: "danger", Origin: "plugin guard", Floor: true, Options: []string{"yes", "no"},
 			},
 			"? allow bash?\n│ true \\x1b]0;\n│   risk: read · from: main\n│   1 no\n  Only a person may allow this.\n  risk: danger · from: plugin guard\n" +
 				"  1 yes\n  2 no\nnumber (behind no, why):\n",
 		},
 		{
-			"a change", event.QuestionEvent{
+			"a change",
+			event.QuestionEvent{
 				Kind: "permission", Tool: "edit", Summary: "edit a.go", Detail: "@@ -1 +1 @@\n-a\n+b\n", Risk: "change", Origin: "main", Options: []string{"yes", "no", "edit"},
 			},
 			"? allow edit?\nedit a.go\n│ @@ -1 +1 @@\n│ -a\n│ +b\n  risk: change · from: main\n" +
 				"  1 yes\n  2 no\n  3 edit\nnumber (behind no, why; behind edit, the arguments as JSON):\n",
 		},
 		{
-			"arguments nobody edits in a line", event.QuestionEvent{
+			"arguments nobody edits in a line",
+			event.QuestionEvent{
 				Kind: "permission", Tool: "write", Summary: "write a.go", Arguments: make(json.RawMessage, 300<<10), Options: []string{"yes", "no", "edit"},
 			},
 			"? allow write?\nwrite a.go\n  1 yes\n  2 no\nnumber (behind no, why):\n",
 		},
 		{
-			"trust", event.QuestionEvent{
+			"trust",
+			event.QuestionEvent{
 				Kind: "trust", Summary: "trust plugin w?", Detail: "plugin w\n  touches nothing\n", Reasons: []string{"the workspace brings it"}, Origin: "host", Floor: true, Options: []string{"version", "edits", "no"},
 			},
 			"? trust plugin w?\n│ plugin w\n│   touches nothing\n  Only a person may allow this.\n  because: the workspace brings it\n" +
 				"  1 trust this version\n  2 trust edits in this session\n  3 no\n  4 not now\nnumber:\n",
 		},
 		{
-			"of the model", event.QuestionEvent{
+			"of the model",
+			event.QuestionEvent{
 				Kind: "question", Tool: "question", Summary: "Which colour?", Detail: "Which colour?\nIt is for the roof.", Origin: "main", Options: []string{"red", "blue"},
 			},
 			"? Which colour?\nIt is for the roof.\n  1 red\n  2 blue\n  3 own words\nnumber (behind own words, your answer):\n",
 		},
 		{
-			"of the model, with a free answer", event.QuestionEvent{Kind: "question", Tool: "question", Summary: "Why?", Detail: "Why?", Origin: "main"},
+			"of the model, with a free answer",
+			event.QuestionEvent{Kind: "question", Tool: "question", Summary: "Why?", Detail: "Why?", Origin: "main"},
 			"? Why?\nwrite your answer (an empty line is none):\n",
 		},
 	} {
