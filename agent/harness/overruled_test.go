@@ -63,8 +63,9 @@ func TestOverruledIsListed(t *testing.T) {
 			plugin: `render("r*", lambda c: None)`, first: `render("r*", lambda c: None)`,
 			note: "render r* is not in effect: its calls are drawn by a, which comes first in the static order",
 		},
-		"renders of two": {plugin: `render("r*", lambda c: None)`, first: `render("read", lambda c: None)`},
-		"nothing":        {plugin: search, first: greet, reserved: "help", file: "other"},
+		"render of more":   {plugin: `render("r*", lambda c: None)`, first: `render("read", lambda c: None)`},
+		"render of others": {plugin: `render("r*", lambda c: None)`, first: `render("r?", lambda c: None)`},
+		"nothing":          {plugin: search, first: greet, reserved: "help", file: "other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
