@@ -18,6 +18,9 @@ const (
 	// linesGap ends a burst of several lines; it is longer, since a slow connection
 	// has holes and sending half a paste is the worse mistake.
 	linesGap = 50 * time.Millisecond
+	// hole is how long after several lines the next burst may be more of them: its first
+	// line end sends nothing either. Enter by itself does.
+	hole = 500 * time.Millisecond
 )
 
 // burst is keys that came too close together to be typed.
@@ -25,6 +28,7 @@ type burst struct {
 	text  []byte
 	lines int // line ends in text
 	last  time.Time
+	ended time.Time // last of the latest burst of several lines
 	// held is Enter or Tab whose meaning depends on what follows; "" for none.
 	held string
 	// cr tells that the last character came of an Enter: a line feed after it is the
@@ -69,6 +73,9 @@ func (e *Editor) burstKey(ev *tcell.EventKey) bool {
 	follows := !u.last.IsZero() && at.Sub(u.last) < u.gap()
 	if !follows {
 		e.flush()
+		if u.lines > 0 {
+			u.ended = u.last
+		}
 		u.lines = 0
 	}
 	enter, tab := isEnter(c), c == "tab"
@@ -85,10 +92,11 @@ func (e *Editor) burstKey(ev *tcell.EventKey) bool {
 		e.flush() // a program that types for a person: complete, then send
 		u.held = c
 	case c == "enter" && u.lines == 0:
-		// Another Enter behind one that is held: the held one was a line end.
-		wasHeld := u.held != ""
+		// Another Enter behind one that is held: the held one was a line end. So is one
+		// within what goes on with a paste.
+		isLine := u.held != "" || follows && at.Sub(u.ended) < hole
 		u.release()
-		if wasHeld {
+		if isLine {
 			u.add('\n')
 			u.cr = true
 			break

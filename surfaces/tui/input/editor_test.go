@@ -102,6 +102,26 @@ func TestPaste(t *testing.T) {
 	}
 }
 
+// A paste that comes as keys and with holes, as over a slow connection, sends no half of
+// itself; Enter by itself sends, and so does what is typed at once long after.
+func TestPasteWithHoles(t *testing.T) {
+	d := newDesk(t)
+	for _, piece := range []string{"a\rb", "\rc\r", "d\r", "\re"} {
+		burstOf(d, piece, 0)
+		d.wait(300 * time.Millisecond)
+		if len(d.sent) > 0 {
+			t.Fatalf("behind %q it sent %q", piece, d.sent[0].Text)
+		}
+	}
+	burstOf(d, "\r", 0)
+	d.wait(time.Second)
+	burstOf(d, "hello\r", 0)
+	d.wait(time.Second)
+	if diff := cmp.Diff([]Entry{{Text: "a\nb\nc\nd\n\ne"}, {Text: "hello"}}, d.sent); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // burstOf presses what a terminal without bracketed paste sends, with a hole of gap
 // between every 128 bytes.
 func burstOf(d *desk, text string, gap time.Duration) {
