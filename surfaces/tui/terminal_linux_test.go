@@ -148,6 +148,36 @@ func TestTerminal(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	// A terminal that marks no pastes: ten thousand lines send nothing, however the
+	// machine is slowed down, and go out as one prompt.
+	t.Run("a paste without marks", func(t *testing.T) {
+		l := startPty(t, "show")
+		l.sees("sonnet")
+		const lines = 10_000
+		l.send(strings.Repeat("line\tof it\r", lines))
+		l.send("\x05") // End: what was pasted is over
+		l.send("the end")
+		l.sees("the end")
+		if strings.Contains(l.output(), "You said") {
+			t.Error("something was sent")
+		}
+		l.send("\r")
+		l.gone("]the end")
+		l.send("\x03\x03")
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+		l.restored()
+		l.eventually(func() string {
+			out := l.output()
+			left := out[strings.LastIndex(out, "\x1b[?1049l"):]
+			_, said, _ := strings.Cut(left, "You said: ")
+			if n := strings.Count(said, "line"); n != lines || strings.Contains(said, "You said: ") {
+				return fmt.Sprintf("the first prompt has %d lines", n)
+			}
+			return ""
+		})
+	})
 	t.Run("external editor", func(t *testing.T) {
 		script := filepath.Join(t.TempDir(), "editor")
 		if err := os.WriteFile(script, []byte("#!/bin/sh\nstty -a | grep -q ' icanon' && printf ' and more' >> \"$1\"\n"), 0o700); err != nil {
