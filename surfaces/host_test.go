@@ -493,6 +493,31 @@ func TestStatus(t *testing.T) {
 	})
 }
 
+// A status that says nothing is no line and no fault; it may say something later.
+func TestStatusSaysNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		model := start("text", nil)
+		id, _ := l.mount(spec.Surface{
+			Placement: map[string]any{"kind": "status"}, Model: model,
+			View: func(_ context.Context, m any, _ map[string]any) (any, error) { return m.(map[string]any)["text"], nil },
+		})
+		for _, text := range []any{nil, "12:30", nil} {
+			model.Store(map[string]any{"text": text})
+			time.Sleep(time.Second) // it is asked once in this time
+			l.host.Tick()
+			synctest.Wait()
+			want, _ := text.(string)
+			if p := l.panel(id); p.Text != want || p.Open() != (text != nil) {
+				t.Errorf("of %v the status is %+v", text, p)
+			}
+		}
+		if l.notes() != "" {
+			t.Errorf("said %q", l.notes())
+		}
+	})
+}
+
 // A dialog that opens is deaf for a moment, each time it opens.
 func TestDialogIsDeafAtFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

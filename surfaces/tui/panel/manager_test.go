@@ -29,6 +29,7 @@ func TestScreens(t *testing.T) {
 		l.show("files", dict{"kind": "side", "side": "left"}, list("tree", dict{"nodes": []any{dict{"text": "src", "children": []any{"a"}}}}))
 		l.show("log", dict{"kind": "bottom", "height": 2}, "last line")
 		l.show("mood", dict{"kind": "status"}, "calm and "+strings.Repeat("long ", 20))
+		l.show("mute", dict{"kind": "status"}, nil)
 		shot := func(what string) {
 			fmt.Fprintf(&out, "== %dx%d %s\n%s", size[0], size[1], what, text(l.screen, rect(0, 0, size[0], size[1])))
 		}
