@@ -14,6 +14,8 @@ import (
 	"starling/bus/event"
 	"starling/bus/spec"
 	"starling/surfaces"
+	"starling/surfaces/tui/command"
+	"starling/surfaces/tui/kit"
 )
 
 // withPanels is a lab whose session shows the surfaces of a registry.
@@ -165,6 +167,53 @@ func TestPanelShowsHiddenSide(t *testing.T) {
 	l.until("the sides are hidden again", func() bool { return !beside() && !l.s.panelFocus() })
 	run("/sidebar on")
 	l.until("the sides are shown", beside)
+}
+
+// Bug report F-06: the cursor of the terminal stands where the keys go, in the prompt, a
+// list, a question or a panel, and nowhere while they go to what has no caret.
+func TestCursorGoesWithTheKeys(t *testing.T) {
+	l, show := withPanels(t, 100, 30)
+	show("shown", "shown", right, shows(texts("no caret here")))
+	show("typed", "typed", right, shows(map[string]any{"type": "input", "id": "i", "text": "漢字"}))
+	l.sees("no caret here")
+	l.sees("漢字")
+	at := func(what string, ok func(x, y int, on bool) bool) {
+		t.Helper()
+		l.until("the cursor "+what, func() bool {
+			l.s.draw()
+			return ok(l.screen.GetCursor())
+		})
+	}
+	nowhere := func(_, _ int, on bool) bool { return !on }
+	in := func(m kit.Modal, x, y int, on bool) bool {
+		return on && !m.Done() && m.Room(l.s.area.screen).Has(x, y)
+	}
+	prompt := func(x, y int, on bool) bool { return on && x == 3+2+1 && y == l.s.area.editor.Y+1 }
+	l.typed("漢字")
+	l.key(tcell.KeyLeft, 0, 0)
+	l.typed("x")
+	at("behind what was put in", prompt)
+	l.key(tcell.KeyF6, 0, 0)
+	at("of a panel without a caret", nowhere)
+	l.key(tcell.KeyF6, 0, 0)
+	at("in the panel", func(x, y int, on bool) bool {
+		text, _, _ := l.screen.Get(x-2, y)
+		return on && text == "字"
+	})
+	l.in(func() {
+		l.s.view(&command.View{Title: "page", Load: func(context.Context) command.Body { return command.Say("a page") }})
+	})
+	at("of a page", nowhere)
+	l.key(tcell.KeyEscape, 0, 0)
+	at("in the panel again", func(_, _ int, on bool) bool { return on })
+	l.key(tcell.KeyEscape, 0, 0)
+	at("in the prompt again", prompt)
+	l.in(func() { l.s.pick(&command.Pick{Title: "which?", Items: []command.Item{{Text: "this", ID: "this"}}}) })
+	at("in the list", func(x, y int, on bool) bool { return in(l.s.modal(), x, y, on) })
+	l.key(tcell.KeyEscape, 0, 0)
+	at("in the prompt once more", prompt)
+	l.s.onQuestion(&event.QuestionEvent{ID: "q", Kind: "permission", Tool: "bash", Summary: "bash: make", Detail: "make", Options: []string{"yes", "no"}})
+	at("in the question", func(x, y int, on bool) bool { return in(l.s.asking, x, y, on) })
 }
 
 // A view that does not end, an update that fails and a malformed tree harm nothing but

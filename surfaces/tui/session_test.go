@@ -82,6 +82,24 @@ func TestFramesOfAStream(t *testing.T) {
 	}
 }
 
+// Bug report F-05: whatever a run writes can wait for a calm frame.
+func TestStreamsAreCalm(t *testing.T) {
+	l := newLab(t, 80, 24, &engine{})
+	l.in(func() { l.s.tr.Begin("1", "bash", `{"command":"make"}`) })
+	for name, write := range map[string]func(){
+		"reply":    func() { l.s.in.write(reply, "", "word ") },
+		"thinking": func() { l.s.in.write(thought, "", "word ") },
+		"output":   func() { l.s.onProgress(&event.ToolProgressEvent{ID: "1", Chunk: "line\n"}) },
+	} {
+		l.until(name+" is calm", func() bool {
+			l.s.draw()
+			write()
+			l.s.receive()
+			return l.s.pump.dirty && l.s.pump.calm
+		})
+	}
+}
+
 // Ctrl-C clears the prompt, and twice leaves; a key in between takes it back.
 func TestLeave(t *testing.T) {
 	l := newLab(t, 80, 24, &engine{})

@@ -396,6 +396,35 @@ func TestFrameTouchesWhatIsSeen(t *testing.T) {
 	}
 }
 
+// counted is a block that counts how often it is laid out.
+type counted struct{ laid int }
+
+func (c *counted) rows(Look) []Row {
+	c.laid++
+	return []Row{row(span("it stands", 0))}
+}
+
+// Bug report F-05: a frame of a reply lays out the piece that is written and nothing
+// that stands.
+func TestFrameLaysOutWhatChanged(t *testing.T) {
+	l := newLab(t, 60, 20)
+	stands := []*counted{{}, {}, {}}
+	for _, c := range stands {
+		l.append(c)
+	}
+	for range 20 {
+		l.Write("word ", false)
+		if rows := strings.Join(l.rows(), "\n"); strings.Count(rows, "it stands") != len(stands) {
+			t.Fatalf("out of sight:\n%s", rows)
+		}
+	}
+	for i, c := range stands {
+		if c.laid != 1 {
+			t.Errorf("block %d was laid out %d times", i, c.laid)
+		}
+	}
+}
+
 func BenchmarkFrame(b *testing.B) {
 	for _, lines := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(lines), func(b *testing.B) {
