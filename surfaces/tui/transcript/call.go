@@ -35,6 +35,7 @@ type Call struct {
 	note              string // at the right: "84 lines", "+12 −3", or why it was refused
 	state             State
 	output            string // raw while it runs: sequences may be cut in two
+	lost              int    // lines of it that are no longer kept
 	diff              []surfaces.DiffLine
 	base              Depth // how far it is open unasked: Folded or Part
 	level             Depth // how far the person opened it with a click

@@ -1,6 +1,10 @@
 package transcript
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 // What came of a call in a few words: of a command its own output counts, not the notes
 // behind it, and of a failure its reason.
@@ -25,5 +29,30 @@ func TestNoteOf(t *testing.T) {
 		if note != c.want && note != c.want+" " || failed != c.failed {
 			t.Errorf("%q %s: %q, failed %t", c.content, c.details, note, failed)
 		}
+	}
+}
+
+// Of a command of the person that prints without end the end is kept, and it is said what
+// is not.
+func TestOutputSaysWhatIsLost(t *testing.T) {
+	l := newLab(t, 60, 20)
+	l.Begin("1", "shell", `{"command":"seq"}`)
+	n := 0
+	for range 2000 {
+		var chunk strings.Builder
+		for range 20 {
+			n++
+			fmt.Fprintf(&chunk, "line %d\n", n)
+		}
+		l.Output("1", chunk.String())
+	}
+	l.Settle("1", "exited(0)", false)
+	out := l.calls["1"].block.(*Call).output
+	var lost int
+	if _, err := fmt.Sscanf(out, "[%d lines before this one are no longer kept]", &lost); err != nil {
+		t.Fatalf("%.80q: %v", out, err)
+	}
+	if kept := strings.Count(out, "\n") - 1; lost+kept != n || !strings.HasSuffix(out, fmt.Sprintf("line %d\n", n)) {
+		t.Errorf("%d lines are said to be lost and %d kept of %d; the end is %q", lost, kept, n, out[len(out)-20:])
 	}
 }

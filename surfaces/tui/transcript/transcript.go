@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -237,7 +238,9 @@ func (t *Transcript) Output(id, chunk string) {
 	}
 	c.output += chunk
 	if len(c.output) > 2*keep {
-		c.output = c.output[boundary(c.output, len(c.output)-keep):]
+		at := boundary(c.output, len(c.output)-keep)
+		c.lost += strings.Count(c.output[:at], "\n")
+		c.output = c.output[at:]
 	}
 	t.touch(e)
 }
@@ -382,6 +385,9 @@ func (t *Transcript) Settle(id, status string, failed bool) {
 	}
 	c := e.block.(*Call)
 	c.output = printed(c.output)
+	if c.lost > 0 {
+		c.output = fmt.Sprintf("[%s before this one are no longer kept]\n", plural(c.lost, "line")) + c.output
+	}
 	c.state, c.note = Done, kit.CleanLine(status)
 	if failed {
 		c.state = Failed
