@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -16,10 +18,14 @@ const (
 	lockRetry = 5 * time.Millisecond
 )
 
+// LockFlag opens the file of a lock. A pipe in its place is locked like a file, and not
+// waited for.
+const LockFlag = os.O_CREATE | os.O_RDONLY | syscall.O_NONBLOCK
+
 // LockFile takes the lock at a path, which one process has at a time and closes when it is
 // done. It waits for another one at most ten seconds. The folder has to be there.
 func LockFile(path string) (io.Closer, error) {
-	lock := flock.New(path, flock.SetPermissions(0o600))
+	lock := flock.New(path, flock.SetPermissions(0o600), flock.SetFlag(LockFlag))
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
 	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {

@@ -31,11 +31,17 @@ type trustLine struct {
 	RefusedAt  *time.Time `json:"refused_at,omitempty"`
 }
 
+// The most bytes that are read of the trust file, and of the texts of one approval.
+const (
+	maxTrustFile = 16 << 20
+	maxTexts     = 256 << 20
+)
+
 // readTrustFile returns the records of a file; none when there is none. One
 // wrong line spoils the file: if a refusal were passed over, an approval of a
 // folder above would take its place.
 func readTrustFile(path string) (map[place]Record, error) {
-	data, err := os.ReadFile(path)
+	data, err := ReadRegular(path, maxTrustFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[place]Record{}, nil
 	}
@@ -172,7 +178,7 @@ func (s *Store) readText(d Digest) (Bundle, bool) {
 	if d == "" {
 		return nil, false
 	}
-	data, err := os.ReadFile(s.textFile(d))
+	data, err := ReadRegular(s.textFile(d), maxTexts)
 	if err != nil {
 		return nil, false
 	}

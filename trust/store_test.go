@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -335,6 +336,11 @@ func TestUnreadableFiles(t *testing.T) {
 	s, err := trust.Open(folders(t, "trust.json"), clock)
 	if s == nil || err == nil {
 		t.Errorf("a folder in its place: %v", err)
+	}
+	home := t.TempDir()
+	noError(t, syscall.Mkfifo(filepath.Join(home, "trust.json"), 0o600))
+	if _, err := trust.Open(home, clock); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a pipe in its place: %v", err)
 	}
 }
 

@@ -4,14 +4,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"go/version"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"starling/trust"
 )
 
 // git and go read what the workspace says before they do anything, and that may
@@ -283,19 +283,4 @@ func (r *reader) goVersion() string {
 
 const maxRead = 16 << 20 // bytes of a file that the reader looks into
 
-// readFile reads an ordinary file; larger ones are an error.
-func readFile(abs string) ([]byte, error) {
-	info, err := os.Stat(abs)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxRead:
-		return nil, errors.New(abs + ": it is no ordinary file, or too large to look into")
-	}
-	f, err := os.Open(abs)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxRead))
-}
+func readFile(abs string) ([]byte, error) { return trust.ReadRegular(abs, maxRead) }

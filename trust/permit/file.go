@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"starling/trust"
 )
 
 // fileVersion is the version of rules.json this package reads and writes.
@@ -93,12 +94,12 @@ func (s *stored) encode() ([]byte, error) {
 }
 
 func readFile(path string) (*stored, error) {
-	data, err := os.ReadFile(path)
+	data, err := trust.ReadRegular(path, fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &stored{lists{}, map[string]lists{}}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("rules file: %w", err)
+		return nil, err
 	}
 	return decode(path, data)
 }
@@ -160,9 +161,6 @@ func (d *decoder) fail(offset int, format string, args ...any) error {
 // check refuses what is no JSON, or of a version this starling does not know,
 // whose fields it cannot know either.
 func (d *decoder) check() error {
-	if len(d.data) > fileLimit {
-		return fmt.Errorf("%s has %d bytes, more than %d: remove rules nobody needs", d.path, len(d.data), fileLimit)
-	}
 	for i := 0; i < len(d.data); {
 		r, wide := utf8.DecodeRune(d.data[i:])
 		if r == utf8.RuneError && wide == 1 {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -181,6 +182,16 @@ func TestUnreadableFiles(t *testing.T) {
 		if err == nil || r != nil || !strings.HasPrefix(err.Error(), file+c.place) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.80q: got %v, %v; want %s and %q", c.text, r, err, c.place, c.want)
 		}
+	}
+	file, ws := room(t, `{"version": 1}`)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := permit.Load(file, ws); err == nil || r != nil || err.Error() != file+": not a regular file" {
+		t.Errorf("a pipe in its place: %v %v", r, err)
 	}
 }
 
