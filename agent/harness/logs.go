@@ -11,6 +11,7 @@ import (
 
 	"starling/agent/session"
 	"starling/bus/view"
+	"starling/trust"
 )
 
 const (
@@ -71,7 +72,7 @@ func (l *logs) of(plugin string) (*pluginLog, error) {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(l.dir, plugin+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := trust.OpenRegular(filepath.Join(l.dir, plugin+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"starling/trust"
 )
 
 // logTail is the most that is read of a log, in bytes.
@@ -16,13 +18,13 @@ func (e *Engine) PluginLog(name string, lines int) []string {
 	if e.logs.dir == "" || lines < 1 || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return nil
 	}
-	f, err := os.Open(filepath.Join(e.logs.dir, name+".log"))
+	f, err := trust.OpenRegular(filepath.Join(e.logs.dir, name+".log"), os.O_RDONLY, 0)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
 		return nil
 	}
 	from := max(info.Size()-logTail, 0)

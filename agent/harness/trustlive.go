@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"starling/bus/event"
 	"starling/bus/view"
@@ -37,30 +36,6 @@ func newPending(k string, why error, m *mounted, next *plugin) pending {
 // not one more question.
 func (p pending) unapproved() bool {
 	return p.next != nil && p.next.file.Off != "" && p.next.file.Off != discover.SwitchedOff
-}
-
-// trustAsks are the questions about trust of a session.
-type trustAsks struct {
-	one sync.Mutex // question at a time
-
-	mu sync.Mutex
-	// seen are the versions of units that were asked about.
-	seen map[string]bool
-}
-
-// new tells whether a version of a unit was not asked about before, and marks it.
-func (a *trustAsks) new(u unit) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	version := u.name + "\x00" + string(u.bundle.Digest())
-	if a.seen[version] {
-		return false
-	}
-	if a.seen == nil {
-		a.seen = map[string]bool{}
-	}
-	a.seen[version] = true
-	return true
 }
 
 // asksPerson tells whether somebody looks at a screen.
@@ -115,9 +90,16 @@ func (e *Engine) ask(changes []pending, found composition, named string) {
 		return
 	}
 	b := e.batchOf(changes, found.units, named)
-	if len(b.units)+len(b.changes) > 0 {
-		e.watch.while(func(life context.Context) { e.askTrust(life, b) })
+	e.asks.withdraw(&b, func(old batch) bool { return old.overlaps(b) || !old.stands(found) }, found)
+	if len(b.units)+len(b.changes) == 0 {
+		return
 	}
+	b.running = e.running(b.units)
+	open := e.asks.begin(b)
+	e.watch.while(func(life context.Context) {
+		defer e.asks.end(open)
+		e.askTrust(life, open)
+	})
 }
 
 // add puts a unit of the workspace into the question.
@@ -159,7 +141,6 @@ func (e *Engine) batchOf(changes []pending, units []unit, named string) batch {
 			b.grants[c.key] = []trust.Digest{contentOf(c.next)}
 		}
 	}
-	b.running = e.running(b.units)
 	b.about = &Workspace{source: e.source, store: e.source.store, units: b.units, words: map[string][]string{}}
 	for _, pl := range e.current.Load().plugins {
 		b.about.words[pl.file.Name] = append(b.about.words[pl.file.Name], pl.words().Strings()...)
@@ -168,13 +149,14 @@ func (e *Engine) batchOf(changes []pending, units []unit, named string) batch {
 }
 
 // askTrust asks and does what the answer says. Nobody's answer changes nothing.
-func (e *Engine) askTrust(life context.Context, b batch) {
-	e.asks.one.Lock()
-	defer e.asks.one.Unlock()
-	if life.Err() != nil {
+func (e *Engine) askTrust(life context.Context, open *asking) {
+	ctx, cancel := open.within(life)
+	defer cancel()
+	if ctx.Err() != nil {
 		return
 	}
-	r := e.questions.ask(life, b.question(e.options.Workspace))
+	b := open.batch
+	r := e.questions.ask(ctx, b.question(e.options.Workspace))
 	if r.by != byPerson {
 		return
 	}
@@ -357,11 +339,14 @@ func (e *Engine) Trust(ctx context.Context, approve bool) (string, error) {
 		return "the workspace brings nothing that is not approved", nil
 	}
 	e.live.mu.Lock()
+	e.asks.withdraw(&b, func(old batch) bool { return old.overlaps(b) }, *e.current.Load())
 	b.running = e.running(b.units)
+	open := e.asks.begin(b)
 	e.live.mu.Unlock()
-	e.asks.one.Lock()
-	r := e.questions.ask(ctx, b.question(e.options.Workspace))
-	e.asks.one.Unlock()
+	defer e.asks.end(open)
+	within, cancel := open.within(ctx)
+	defer cancel()
+	r := e.questions.ask(within, b.question(e.options.Workspace))
 	if r.by != byPerson {
 		return "nobody answered; nothing is stored", nil
 	}

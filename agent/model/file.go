@@ -3,14 +3,13 @@ package model
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"starling/trust"
 	"starling/trust/jsonplace"
 )
 
@@ -22,27 +21,12 @@ const maxFile = 4 << 20
 
 // ReadFile reads models.json. A file that is not there holds no models.
 func ReadFile(path string) ([]Model, error) {
-	info, err := os.Stat(path)
+	data, err := trust.ReadRegular(path, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("%s: more than %d bytes", path, maxFile)
 	}
 	return Parse(path, data)
 }

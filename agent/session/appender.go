@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"starling/trust"
 )
 
 // File is what lines are appended to.
@@ -222,7 +224,7 @@ func (a *appender) close() error {
 
 // setAside copies a half line into a file of its own, PATH.torn-N.
 func setAside(path string, offset, length int64) (err error) {
-	in, err := os.Open(path)
+	in, err := trust.OpenRegular(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -251,7 +253,7 @@ func openAppend(path string, made bool) (*os.File, error) {
 	if made {
 		flags |= os.O_CREATE | os.O_EXCL
 	}
-	return os.OpenFile(path, flags, 0o600)
+	return trust.OpenRegular(path, flags, 0o600)
 }
 
 // syncDir makes a new name in a folder last.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"starling/trust"
 )
 
 // DefaultMaxBlobs is what the store of contents may take, 256 MiB.
@@ -131,7 +133,7 @@ func (b *blobs) get(digest string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, err := os.ReadFile(path)
+	content, err := trust.ReadRegular(path, b.max)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && digestOf(content) != digest {
 		return nil, ErrGone
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"starling/trust"
 )
 
 // Fork begins a session with the conversation of another one, up to its head or
@@ -59,7 +61,7 @@ func (st Store) copyPath(from, fork *Session) (err error) {
 		Kind: kindSession, Version: Version, ID: fork.id, Meta: fork.meta, Started: fork.started,
 		Forked: from.id + ":" + from.Head(),
 	}.line()
-	f, err := os.OpenFile(forkFile(fork.path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := trust.OpenRegular(forkFile(fork.path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"starling/bus/chat"
+	"starling/trust"
 )
 
 const (
@@ -125,7 +126,7 @@ func (st Store) Last(cwd string) (string, error) {
 var errNothing = errors.New("is empty")
 
 func (st Store) info(id string) (Info, error) {
-	f, err := os.Open(st.path(id))
+	f, err := trust.OpenRegular(st.path(id), os.O_RDONLY, 0)
 	if err != nil {
 		return Info{}, err
 	}

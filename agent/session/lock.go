@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"starling/trust"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -59,13 +61,18 @@ func lock(f *os.File, id string) error {
 // own says beside the file who goes on with it.
 func own(f *os.File, owner string, now time.Time) {
 	// Who it is only makes a message better: a full disk is no reason to refuse.
-	_ = os.WriteFile(ownerFile(f.Name()), []byte(since(owner, now)+"\n"), 0o600)
+	file, err := trust.OpenRegular(ownerFile(f.Name()), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	_, _ = file.WriteString(since(owner, now) + "\n")
 }
 
 // ownerOf reads who writes a session: whoever goes on with it says so beside the file,
 // whoever began it in its header.
 func ownerOf(f *os.File) string {
-	if text, err := os.ReadFile(ownerFile(f.Name())); err == nil {
+	if text, err := trust.ReadRegular(ownerFile(f.Name()), maxHeader); err == nil {
 		return strings.TrimSpace(string(text))
 	}
 	var h headerLine

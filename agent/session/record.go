@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"starling/trust"
 )
 
 const (
@@ -69,7 +71,7 @@ func (s *Session) Recorder() (*Recorder, error) {
 		if err := os.MkdirAll(s.store.Dir, 0o700); err != nil {
 			return nil, err
 		}
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+		f, err := trust.OpenRegular(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +102,7 @@ func recordPath(path string) string { return strings.TrimSuffix(path, suffix) + 
 
 // tailOf looks at the end of a file of lines.
 func tailOf(path string) (t tail, err error) {
-	f, err := os.Open(path)
+	f, err := trust.OpenRegular(path, os.O_RDONLY, 0)
 	if err != nil {
 		return t, err
 	}
@@ -235,7 +237,7 @@ func (st Store) Recording(ref string) (*Recording, error) {
 		return nil, err
 	}
 	r := &Recording{mask: st.Mask, blobs: st.blobs(), path: recordPath(st.path(id)), places: map[recordKey]span64{}}
-	r.file, err = os.Open(r.path)
+	r.file, err = trust.OpenRegular(r.path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}

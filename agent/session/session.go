@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"starling/bus/chat"
+	"starling/trust"
 )
 
 // ErrClosed is returned by writes to a session that is closed or was opened for
@@ -262,7 +263,7 @@ func (s *Session) reader(path []int) *reader {
 	if s.log != nil {
 		r.size, r.pending = s.log.size, slices.Clone(s.log.pending)
 	}
-	r.file, r.err = os.Open(s.path)
+	r.file, r.err = trust.OpenRegular(s.path, os.O_RDONLY, 0)
 	return r
 }
 

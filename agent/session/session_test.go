@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -302,6 +303,27 @@ func TestForeignFiles(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "newer.jsonl") || strings.Contains(err.Error(), "empty.jsonl") {
 		t.Errorf("error of the listing: %v", err)
 	}
+}
+
+// A pipe in the place of a file of a session is an error at once, wherever it is used.
+func TestPipes(t *testing.T) {
+	st := store(t)
+	id, path := written(t, st, user("fine"))
+	ok(t, syscall.Mkfifo(path+".owner", 0o600))
+	ok(t, syscall.Mkfifo(strings.TrimSuffix(path, ".jsonl")+".plugins.jsonl", 0o600))
+	s := must[*session.Session](t)(st.Open(id))
+	if _, err := s.Recorder(); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("record to write: %v", err)
+	}
+	if _, err := st.Recording(id); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("record to read: %v", err)
+	}
+	ok(t, os.Remove(path))
+	ok(t, syscall.Mkfifo(path, 0o600))
+	if _, err := s.Messages(); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a message: %v", err)
+	}
+	ok(t, s.Close())
 }
 
 // What cannot be JSON does not keep a message from being stored.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"starling/trust"
 )
 
 const (
@@ -171,7 +173,7 @@ func (st Store) openRef(ref string, open func(id string) (*Session, error)) (*Se
 }
 
 func (st Store) openRead(id string) (*Session, error) {
-	f, err := os.Open(st.path(id))
+	f, err := trust.OpenRegular(st.path(id), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", id, err)
 	}
