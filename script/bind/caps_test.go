@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -161,6 +162,13 @@ def apply(ctx):
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, ".starling")); err == nil {
 		t.Error("state was written into the workspace")
+	}
+	if err := syscall.Mkfifo(filepath.Join(filepath.Dir(files[0]), "q.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.load(map[string]string{"q": "inject = [\"tools\"]\ndef apply(ctx):\n    tool(\"u\", \"d\", {}, lambda args: str(state()))\n"})
+	if _, err := w.run("u", `{}`); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a pipe in its place: %v", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"starling/script/value"
+	"starling/trust"
 )
 
 // states is what plugins remember: by plugin name, so that it outlives a
@@ -48,6 +49,9 @@ func StateDir(home, workspace string) string {
 	return filepath.Join(home, "state", hex.EncodeToString(sum[:8]))
 }
 
+// stateLimit is more than any state has, in bytes: a letter takes at most six in JSON.
+const stateLimit = 64 << 20
+
 func (s *states) path(plugin string) string { return filepath.Join(s.dir, plugin+".json") }
 
 // of returns the entry of a plugin, read from disk at first.
@@ -57,7 +61,7 @@ func (s *states) of(plugin string) (*held, error) {
 	}
 	h := &held{value: starlark.NewDict(0)}
 	if s.dir != "" {
-		raw, err := os.ReadFile(s.path(plugin))
+		raw, err := trust.ReadRegular(s.path(plugin), stateLimit)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:

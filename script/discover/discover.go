@@ -12,6 +12,7 @@ import (
 
 	"starling/bus"
 	"starling/script"
+	"starling/trust"
 )
 
 // Origin says by which route a file was found.
@@ -385,4 +386,4 @@ func (f *Found) shadow() {
 
 // ReadSource returns the bytes of the file of a plugin: of a regular file of at
 // most 1 MiB, and of nothing else.
-func ReadSource(path string) ([]byte, error) { return readRegular(path, SourceLimit) }
+func ReadSource(path string) ([]byte, error) { return trust.ReadRegular(path, SourceLimit) }

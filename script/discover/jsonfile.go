@@ -2,10 +2,7 @@ package discover
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 	"math/big"
-	"os"
 	"strconv"
 	"strings"
 
@@ -83,29 +80,4 @@ func (f *jsonFile) number(at int, text string) (any, bool) {
 		return nil, false
 	}
 	return value, true
-}
-
-// readRegular returns the bytes of a regular file of at most limit bytes; a
-// device or pipe is refused without being read. An absent one is os.ErrNotExist.
-func readRegular(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s: more than %d bytes", path, limit)
-	}
-	return data, nil
 }

@@ -269,7 +269,7 @@ func addSources(bundle trust.Bundle, prefix string, file File) error {
 }
 
 func addSource(bundle trust.Bundle, name, path string) error {
-	data, err := readRegular(path, SourceLimit)
+	data, err := trust.ReadRegular(path, SourceLimit)
 	if err == nil {
 		bundle[name] = data
 	}

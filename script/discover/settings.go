@@ -160,7 +160,7 @@ func (s *Settings) readLayer(origin Origin, root string, counts func(Unit) bool)
 }
 
 func (s *Settings) open(path string) (*jsonFile, bool) {
-	data, err := readRegular(path, jsonLimit)
+	data, err := trust.ReadRegular(path, jsonLimit)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, false
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"starling/trust"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -97,7 +99,7 @@ func gather(dir string, consume bool) ([]Death, error) {
 }
 
 func deathsOf(path string, consume bool) (_ []Death, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	f, err := trust.OpenRegular(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

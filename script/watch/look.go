@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"starling/trust"
 )
 
 const (
@@ -206,8 +208,7 @@ func keyOf(info fs.FileInfo) key {
 // digest reads a file. It returns the key of what it opened, which may be newer
 // than what the caller saw.
 func digest(path string) (Digest, key, error) {
-	// Without O_NONBLOCK a pipe that took the file's place would hang the open.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := trust.OpenRegular(path, os.O_RDONLY, 0)
 	if err != nil {
 		return Digest{}, key{}, err
 	}
@@ -215,9 +216,6 @@ func digest(path string) (Digest, key, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return Digest{}, key{}, err
-	}
-	if !info.Mode().IsRegular() {
-		return Digest{}, key{}, fs.ErrInvalid
 	}
 	h, k := sha256.New(), keyOf(info)
 	n, err := io.Copy(h, io.LimitReader(f, maxHashed))

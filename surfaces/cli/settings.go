@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"starling/surfaces"
 	"starling/surfaces/tui"
 	"starling/surfaces/tui/command"
+	"starling/trust"
 	"starling/trust/jsonplace"
 )
 
@@ -51,43 +50,18 @@ func SettingNames() []string {
 // within it, line and column. What they name does not apply, everything else does. A
 // file that is not there sets nothing.
 func ReadSettings(path string) (o tui.Options, faults []error) {
-	data, err := readSettings(path)
+	data, err := trust.ReadRegular(path, settingsLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, nil
 	}
 	if err != nil {
-		return o, []error{err}
+		return o, []error{fmt.Errorf("%w; the settings are left out", err)}
 	}
 	f := &settingsReader{File: jsonplace.File{Path: path, Data: data}, o: &o}
 	if v, ok := f.Parse(); ok {
 		f.root(v)
 	}
 	return o, f.Errs
-}
-
-// readSettings returns the bytes of a regular file; a pipe or device is refused
-// unread.
-func readSettings(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file; the settings are left out", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, settingsLimit+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", path, err)
-	case len(data) > settingsLimit:
-		return nil, fmt.Errorf("%s: more than %d bytes; the settings are left out", path, settingsLimit)
-	}
-	return data, nil
 }
 
 // settingsReader is config.json on its way into options.

@@ -194,16 +194,10 @@ func loadHistory(home string) (*tuiinput.History, error) {
 	if home == "" {
 		return h, nil
 	}
-	info, err := os.Stat(historyFile(home))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	f, err := trust.OpenRegular(historyFile(home), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
 		return h, nil
-	case err != nil:
-		return h, err
-	case !info.Mode().IsRegular(): // a pipe would be waited for
-		return h, fmt.Errorf("%s: not a regular file", historyFile(home))
 	}
-	f, err := os.Open(historyFile(home))
 	if err != nil {
 		return h, err
 	}

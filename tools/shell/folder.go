@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"starling/trust"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -98,7 +100,7 @@ func (p *process) lastFolder() string {
 	}
 	defer os.Remove(p.folder) // there is none of a shell that did not end through its trap
 	// The command may have put anything there: a pipe would be waited for.
-	f, err := os.OpenFile(p.folder, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	f, err := trust.OpenRegular(p.folder, os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return ""
 	}

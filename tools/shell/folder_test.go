@@ -168,6 +168,12 @@ func TestKeepDirIsSpoiled(t *testing.T) {
 			t.Errorf("%s: %+v", spoil, o)
 		}
 	}
+	// A pipe that somebody could still write to has no end.
+	e := newKeeper(t, func(o *Options) { o.Spill = filepath.Join(t.TempDir(), "spill") })
+	o := run(t, e, Command{Line: "f=" + e.opt.Spill + "/folder-1; mkfifo $f; sleep 300 <>$f & trap - EXIT", KeepDir: true, Timeout: patience})
+	if o.Dir != "" || o.TimedOut || !o.Background {
+		t.Errorf("an open pipe: %+v", o)
+	}
 }
 
 // A child in the background neither holds the folder back nor changes it.

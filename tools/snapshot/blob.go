@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"starling/trust"
 )
 
 const temporary = ".tmp-"
@@ -113,7 +115,7 @@ func (s *Store) put(r io.Reader, limit int64) (digest string, size int64, err er
 // openBlob opens a content; reading it to its end fails when it is not what its
 // name says.
 func (s *Store) openBlob(digest string) (io.ReadCloser, error) {
-	f, err := os.Open(s.blobPath(digest))
+	f, err := trust.OpenRegular(s.blobPath(digest), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, fmt.Errorf("content %.12s: %w", digest, err)
 	}

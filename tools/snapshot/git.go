@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"starling/trust"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -157,9 +159,12 @@ func isTop(dir string) bool {
 	return info.Mode().IsRegular()
 }
 
+// maxPointer is the most bytes of a file that names a folder of git.
+const maxPointer = 64 << 10
+
 // pointed returns the folder a .git file names, "" when .git is a folder.
 func pointed(top string) string {
-	data, err := os.ReadFile(filepath.Join(top, ".git"))
+	data, err := trust.ReadRegular(filepath.Join(top, ".git"), maxPointer)
 	if err != nil {
 		return ""
 	}

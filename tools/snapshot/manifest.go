@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"starling/trust"
 )
 
 // version of the manifests this package reads and writes.
@@ -249,8 +251,12 @@ func pick(ids []string, ref string) (string, error) {
 	return "", fmt.Errorf("snapshot %s may be %s or %s; give more of it", ref, may[0], may[1])
 }
 
+// maxManifest is the most bytes of a manifest that are read: many times what one of a
+// snapshot as large as it may be has.
+const maxManifest = 256 << 20
+
 func (s *Store) read(id string) (*Snapshot, error) {
-	data, err := os.ReadFile(s.path(id))
+	data, err := trust.ReadRegular(s.path(id), maxManifest)
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"starling/trust"
 )
 
 // Keep says which snapshots stay. Zero values are the defaults.
@@ -114,9 +116,11 @@ func (s *Store) PruneDaily(ctx context.Context) error {
 	if _, err := s.Prune(ctx, Keep{}); err != nil {
 		return err
 	}
-	if err := os.WriteFile(stamp, nil, 0o600); err != nil {
+	f, err := trust.OpenRegular(stamp, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
 		return fmt.Errorf("snapshots: %w", err)
 	}
+	f.Close()
 	return os.Chtimes(stamp, now, now)
 }
 

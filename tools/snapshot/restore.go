@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"starling/trust"
 	"starling/trust/command"
 )
 
@@ -269,7 +270,7 @@ func (r *restorer) look(ctx context.Context) {
 				continue
 			}
 			r.taken = append(r.taken, filepath.Dir(path))
-			if pointer, err := os.ReadFile(r.s.blobPath(f.Digest)); err == nil {
+			if pointer, err := trust.ReadRegular(r.s.blobPath(f.Digest), maxPointer); err == nil {
 				r.taken = append(r.taken, strings.TrimSuffix(string(pointer), "\n"))
 			}
 		}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"starling/trust"
+
 	"github.com/gofrs/flock"
 )
 
@@ -123,7 +125,7 @@ func (s *Store) make() error {
 // lock keeps other processes from removing contents (shared) or from adding them
 // (exclusive). It waits until ctx ends.
 func (s *Store) lock(ctx context.Context, exclusive bool) (unlock func() error, err error) {
-	l := flock.New(filepath.Join(s.Dir, "lock"), flock.SetPermissions(0o600))
+	l := flock.New(filepath.Join(s.Dir, "lock"), flock.SetPermissions(0o600), flock.SetFlag(trust.LockFlag))
 	take := l.TryRLockContext
 	if exclusive {
 		take = l.TryLockContext

@@ -171,6 +171,29 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// A pipe in the place of a file of the store is no wait.
+func TestPipes(t *testing.T) {
+	l := small(t)
+	ok(t, os.MkdirAll(l.store.Dir, 0o700))
+	ok(t, syscall.Mkfifo(filepath.Join(l.store.Dir, "lock"), 0o600))
+	snap := l.take([]command.Loss{{Dir: l.repo, Kinds: []command.Lost{command.Untracked}}})
+	for _, f := range snap.Files {
+		path := filepath.Join(l.store.Dir, "blobs", f.Digest)
+		if err := os.Remove(path); err == nil {
+			ok(t, syscall.Mkfifo(path, 0o600))
+		}
+	}
+	l.run("rm -r dir")
+	if r := l.restore(snap.ID, snapshot.RestoreOptions{}); !strings.Contains(report(r), "not a regular file") {
+		t.Errorf("contents: %s", report(r))
+	}
+	ok(t, syscall.Mkfifo(filepath.Join(l.store.Dir, "pruned"), 0o600))
+	l.store.Now = func() time.Time { return time.Now().Add(48 * time.Hour) }
+	if err := l.store.PruneDaily(context.Background()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("the stamp: %v", err)
+	}
+}
+
 // TestPrune drops by age and size, never the newest, and only what nobody needs.
 func TestPrune(t *testing.T) {
 	l := small(t)

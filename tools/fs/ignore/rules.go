@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"starling/trust"
 )
 
 // maxFile is how many bytes of an ignore file are read.
@@ -221,7 +223,7 @@ func unquote(v string) string {
 // read returns the content of a regular file that is no link, nil when there is
 // none. git takes no link for an ignore file either.
 func read(path string) []byte {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	f, err := trust.OpenRegular(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil
 	}
