@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"starling/surfaces"
+
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
-
-	"starling/script/value"
 )
 
 // MaxSource is the largest file, in bytes; the compiler's own recursion is safe
@@ -337,7 +337,7 @@ func (e *Error) suggest(names, own map[string]bool) {
 		candidates = append(candidates, n)
 	}
 	sort.Strings(candidates)
-	switch n := value.Nearest(name, candidates); {
+	switch n := surfaces.Nearest(name, candidates); {
 	case n != "":
 		e.Hint = "did you mean " + n + "?"
 	case hint != "":

@@ -7,6 +7,7 @@ import (
 	"starling/bus/event"
 	"starling/bus/spec"
 	"starling/script/value"
+	"starling/surfaces"
 	"starling/trust"
 )
 
@@ -76,7 +77,7 @@ func checkWord(entry string) error {
 }
 
 func unknown(what, name string, known []string) error {
-	if n := value.Nearest(name, known); n != "" {
+	if n := surfaces.Nearest(name, known); n != "" {
 		return fmt.Errorf("unknown %s %q (did you mean %q?)", what, name, n)
 	}
 	return fmt.Errorf("unknown %s %q (known: %s)", what, name, strings.Join(known, ", "))

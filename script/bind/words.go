@@ -3,7 +3,7 @@ package bind
 import (
 	"fmt"
 
-	"starling/script/value"
+	"starling/surfaces"
 	"starling/trust"
 )
 
@@ -20,7 +20,7 @@ func (p *Plugin) needs(word trust.Kind) error {
 
 // didYouMean proposes the nearest of the candidates, for the end of a message.
 func didYouMean(name string, candidates []string) string {
-	if near := value.Nearest(name, candidates); near != "" {
+	if near := surfaces.Nearest(name, candidates); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""

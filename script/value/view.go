@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"starling/surfaces"
+
 	"go.starlark.net/starlark"
 )
 
@@ -153,7 +155,7 @@ func (v *View) Attr(name string) (starlark.Value, error) {
 func (v *View) unknown(name string) error {
 	hint := ""
 	names := v.AttrNames()
-	if n := Nearest(name, names); n != "" {
+	if n := surfaces.Nearest(name, names); n != "" {
 		hint = fmt.Sprintf(" (did you mean .%s?)", n)
 	} else if len(names) > 0 {
 		hint = " (it has " + strings.Join(names, ", ") + ")"

@@ -1,30 +1,31 @@
-package value
+package surfaces
 
 import "strings"
 
-// Nearest returns the candidate that x was most likely meant to be, or "" when
-// none is near enough to be worth naming. Case and underscores count little.
-func Nearest(x string, candidates []string) string {
-	want := fold(x)
+// Nearest returns the candidate that name was most likely meant to be: that needs the
+// fewest edits to become name, if they are few for its length; of two, the one that
+// begins alike. Case and underscores do not count. It is "" when none is near.
+func Nearest(name string, candidates []string) string {
+	want := fold(name)
 	if want == "" || len(want) > 64 {
 		return ""
 	}
 	best, limit := "", (len(want)+2)/3+1
 	for _, c := range candidates {
-		if c == x {
+		if c == name {
 			continue
 		}
 		d := distance(want, fold(c), limit+1)
-		if d < limit || d == limit && best != "" && common(want, fold(c)) > common(want, fold(best)) {
+		if d < limit || d == limit && best != "" && commonPrefix(want, fold(c)) > commonPrefix(want, fold(best)) {
 			best, limit = c, d
 		}
 	}
 	return best
 }
 
-// common is the length of the common beginning: of two names equally near, the
+// commonPrefix is the length of the common beginning: of two names equally near, the
 // one that begins alike is meant.
-func common(a, b string) int {
+func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
