@@ -86,23 +86,32 @@ func (e *Editor) Offer(gen int, candidates []Candidate) bool {
 	for _, one := range candidates {
 		c.all = append(c.all, Candidate{Text: view.CleanLine(one.Text), Help: view.CleanLine(one.Help), From: view.CleanLine(one.From)})
 	}
+	if c.kind == Files {
+		c.show(c.all) // the best of all files, in their order already
+		return true
+	}
 	c.filter()
 	return true
 }
 
 // filter shows what answers the query.
 func (c *completion) filter() {
-	order := rank(c.query, len(c.all), func(i int) string { return c.all[i].Text })
-	c.shown = c.shown[:0:0]
-	for _, i := range order {
-		c.shown = append(c.shown, c.all[i])
+	var found []Candidate
+	for _, i := range rank(c.query, len(c.all), func(i int) string { return c.all[i].Text }) {
+		found = append(found, c.all[i])
 	}
 	if c.kind == Commands && c.query != "" {
 		// What begins as typed comes first: /mo is /mode before /memory.
-		slices.SortStableFunc(c.shown, func(a, b Candidate) int {
+		slices.SortStableFunc(found, func(a, b Candidate) int {
 			return rankOf(a, c.query) - rankOf(b, c.query)
 		})
 	}
+	c.show(found)
+}
+
+// show opens the list with what is in it, or closes one with nothing.
+func (c *completion) show(found []Candidate) {
+	c.shown = found
 	c.open = len(c.shown) > 0
 	if !c.moved {
 		c.mark = 0
