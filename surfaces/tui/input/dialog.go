@@ -64,20 +64,10 @@ func wrapped(text string, width int, style surfaces.Style) []line {
 // to is what runs, spaces and all. Each line begins with a bar, which no text can
 // draw for itself.
 func chopped(text string, width int, style surfaces.Style, g *kit.Signs) []line {
-	width = max(width-2, 1)
+	text = strings.ReplaceAll(strings.TrimSuffix(kit.Reveal(text), "\n"), "\t", "    ")
 	var out []line
-	for l := range strings.SplitSeq(strings.TrimSuffix(kit.Reveal(text), "\n"), "\n") {
-		l = strings.ReplaceAll(l, "\t", "    ")
-		for {
-			head, rest := kit.Cut(l, width)
-			if head == "" && rest != "" { // wider than the dialog
-				head, rest, _ = kit.Cluster(l)
-			}
-			out = append(out, line{span(g.Down+" ", surfaces.Dim), span(head, style)})
-			if l = rest; l == "" {
-				break
-			}
-		}
+	for _, p := range kit.ChopPieces(text, width-2) {
+		out = append(out, line{span(g.Down+" ", surfaces.Dim), span(p.Text, style)})
 	}
 	return out
 }
