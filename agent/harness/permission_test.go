@@ -23,6 +23,7 @@ import (
 type person struct {
 	mu     sync.Mutex
 	asked  []event.QuestionEvent
+	ended  map[string]string // by whom, of questions
 	answer func(event.QuestionEvent) (view.Answer, bool)
 	engine *harness.Engine
 }
@@ -46,9 +47,27 @@ func (h *person) component(b *bus.Bus) compose.Component {
 					return nil, nil
 				},
 			})
+			compose.On(s, bus.PortOf(b, event.Answer), bus.Listener[event.AnswerEvent, bus.None]{
+				Do: func(_ context.Context, e *event.AnswerEvent) (*bus.None, error) {
+					h.mu.Lock()
+					defer h.mu.Unlock()
+					if h.ended == nil {
+						h.ended = map[string]string{}
+					}
+					h.ended[e.ID] = e.By
+					return nil, nil
+				},
+			})
 			return nil
 		},
 	}
+}
+
+// over is who ended a question; "" while it is open.
+func (h *person) over(q event.QuestionEvent) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ended[q.ID]
 }
 
 func (h *person) questions() []event.QuestionEvent {
