@@ -3,22 +3,8 @@ package markdown
 import (
 	"strings"
 
-	"starling/bus/view"
 	"starling/surfaces"
 )
-
-// Code renders source text line by line, highlighted where the language is known:
-// by its name, or by the ending of a file name ("go", "main.go", "Makefile"). Lines
-// are indented by nothing and broken at the width.
-func Code(language, text string, o Options) []Line {
-	w := newCode(language, o)
-	w.prefix = ""
-	var out []Line
-	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		out = append(out, w.line(view.Clean(line))...)
-	}
-	return out
-}
 
 // codeIndent stands before the code of a document.
 const codeIndent = "  "

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -146,6 +145,3 @@ func (g *language) style(word string) (surfaces.Style, bool) {
 	style, ok := g.words[word]
 	return style, ok
 }
-
-// Languages returns the names of the languages that are highlighted, sorted.
-func Languages() []string { return slices.Sorted(maps.Keys(languages())) }

@@ -63,6 +63,11 @@ func text(lines []markdown.Line) string {
 	return b.String()
 }
 
+// fenced is a document of one piece of code.
+func fenced(lang, source string) string {
+	return "~~~~~~~~ " + lang + "\n" + source + "\n~~~~~~~~\n"
+}
+
 func documents(t testing.TB) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob("testdata/*.md")
@@ -147,7 +152,7 @@ func TestLinesFit(t *testing.T) {
 		doc := anyDocument.Draw(t, "document")
 		w := rapid.IntRange(1, 60).Draw(t, "width")
 		fits(t, markdown.Render(doc, options(w)), w)
-		fits(t, markdown.Code("go", doc, options(w)), w)
+		fits(t, markdown.Render(fenced("go", doc), options(w)), w)
 	})
 }
 
@@ -221,13 +226,13 @@ func TestCode(t *testing.T) {
 		{"go", `"never closed`, "«good:\"never closed»"},
 		{"go", `"`, "«good:\"»"},
 	} {
-		if got := marked(markdown.Code(c.lang, c.in, options(80))); got != c.want+"\n" {
+		if got := marked(markdown.Render(fenced(c.lang, c.in), options(80))); got != "  "+c.want+"\n" {
 			t.Errorf("%s: %q\n got %s\nwant %s", c.lang, c.in, got, c.want)
 		}
 	}
 	// Every language is ready, and takes any text.
 	for _, lang := range markdown.Languages() {
-		lines := markdown.Code(lang, "x = 1 \"a\n' b */ # -- //\n`\\", options(10))
+		lines := markdown.Render(fenced(lang, "x = 1 \"a\n' b */ # -- //\n`\\"), options(6))
 		if got := strings.ReplaceAll(text(lines), "\n", ""); got != `x = 1 "a' b */ # -- //`+"`\\" {
 			t.Errorf("%s loses text: %q", lang, got)
 		}
