@@ -14,7 +14,6 @@ import (
 	"starling/bus/spec"
 	"starling/tools"
 	"starling/tools/shell"
-	"starling/trust"
 	"starling/trust/command"
 )
 
@@ -70,15 +69,6 @@ func (b *Bash) Cwd() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.cwd
-}
-
-// Keep tells which variables of the environment a command may see: none whose name
-// says that it holds a key and none of secret, such as the key variables of models;
-// but all of pass, whatever their names. It is for shell.Options.Keep.
-func Keep(pass, secret []string) func(name string) bool {
-	return func(name string) bool {
-		return slices.Contains(pass, name) || !slices.Contains(secret, name) && !trust.IsKeyVariable(name)
-	}
 }
 
 const name = "bash"

@@ -51,11 +51,3 @@ func finish(_ context.Context, call spec.ToolCall) (spec.ToolResult, error) {
 	}
 	return spec.ToolResult{Content: summary, Ends: true, Details: tools.Details(map[string]any{"finish": true})}, nil
 }
-
-// Finishes tells whether a result is that of a finish call that went through.
-func Finishes(r spec.ToolResult) bool {
-	var d struct {
-		Finish bool `json:"finish"`
-	}
-	return !r.IsError && json.Unmarshal(r.Details, &d) == nil && d.Finish
-}

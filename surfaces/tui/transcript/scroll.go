@@ -3,9 +3,6 @@ package transcript
 // Follows tells whether the end is shown as it grows.
 func (t *Transcript) Follows() bool { return t.follow }
 
-// Fresh tells whether something came below what is read.
-func (t *Transcript) Fresh() bool { return t.fresh }
-
 // End shows the end and follows it.
 func (t *Transcript) End() { t.follow, t.fresh = true, false }
 

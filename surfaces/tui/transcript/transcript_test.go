@@ -202,7 +202,7 @@ func TestScrollProperty(t *testing.T) {
 			if err := l.Text(w, func(s string) error { all = append(all, s); return nil }); err != nil {
 				rt.Fatal(err)
 			}
-			if l.Fresh() {
+			if l.fresh {
 				rows = rows[:h-1]
 			}
 			text := "\n" + strings.Join(all, "\n") + strings.Repeat("\n", h+1)
