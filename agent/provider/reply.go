@@ -16,7 +16,6 @@ type Reply struct {
 	err    error
 	stop   chat.StopReason
 	usage  chat.Usage
-	waits  int
 }
 
 type block struct {
@@ -48,8 +47,7 @@ func (r *Reply) Take(e Event) string {
 				b.head.ID = e.ID
 			}
 		}
-	case Waiting:
-		r.waits++
+	case Waiting: // nothing of the reply
 	case Done:
 		r.done, r.stop, r.usage = true, e.Stop, e.Usage
 	case Failed:
@@ -104,12 +102,6 @@ func (r *Reply) Err() error {
 	}
 	return r.err
 }
-
-// Usage of the request, as far as the provider told.
-func (r *Reply) Usage() chat.Usage { return r.usage }
-
-// Attempts is how many times the request was sent, from 1.
-func (r *Reply) Attempts() int { return r.waits + 1 }
 
 // Message returns what has arrived as an assistant message. Blocks without
 // content are left out, and of a failed reply the calls that were not complete:

@@ -11,7 +11,7 @@ import (
 func BenchmarkAppend(b *testing.B) {
 	d := &disk{room: 1 << 60}
 	st := d.store(b)
-	st.Mask = session.NewMasker("a-key-of-some-length", "another-key-of-some-length")
+	st.Mask = masker("a-key-of-some-length", "another-key-of-some-length")
 	s := begin(b, st, user("one"))
 	m := reply(strings.Repeat("A sentence of an answer.\n", 40))
 	d.writes, d.syncs = 0, 0
@@ -54,7 +54,7 @@ func BenchmarkResume300MB(b *testing.B) {
 }
 
 func BenchmarkMask(b *testing.B) {
-	m := session.NewMasker("a-key-of-some-length", "another-key-of-some-length")
+	m := masker("a-key-of-some-length", "another-key-of-some-length")
 	for name, text := range map[string]string{
 		"plain":   strings.Repeat("A sentence of an answer. ", 2600),
 		"escapes": strings.Repeat(`fmt.Printf("a sentence\n") `, 2600),

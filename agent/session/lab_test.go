@@ -44,6 +44,13 @@ func store(t testing.TB) session.Store {
 	}}
 }
 
+// masker knows the values as secrets.
+func masker(values ...string) *session.Masker {
+	m := &session.Masker{}
+	m.Add(values...)
+	return m
+}
+
 func must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()

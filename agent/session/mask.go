@@ -31,13 +31,6 @@ type Masker struct {
 	secrets []string // longest first
 }
 
-// NewMasker returns a Masker for the given values; see Add.
-func NewMasker(values ...string) *Masker {
-	m := &Masker{}
-	m.Add(values...)
-	return m
-}
-
 // Add makes values secret from now on. Values shorter than MinSecret are left
 // out. The lines of a value of several, and the form a value has in a URL, are
 // secret too.

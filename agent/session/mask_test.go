@@ -15,7 +15,7 @@ import (
 const canary = "canary-0123456789"
 
 func TestMaskShapes(t *testing.T) {
-	m := session.NewMasker()
+	m := masker()
 	pem := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEA0123456789abcdefghij+/ABCD\n", 4) + "-----END RSA PRIVATE KEY-----"
 	for _, c := range []struct{ text, want string }{
 		{"key=sk-proj-abcdefghij0123456789_x.", "key=[masked]."},
@@ -60,7 +60,7 @@ func TestMaskValues(t *testing.T) {
 		t.Error("a nil masker masks")
 	}
 	multi := "first line of it, long enough\nsecond line of it, long enough\nend"
-	m := session.NewMasker(canary, "short", " \n", "[masked]", `with"quote\and/slash`, "pass word&more", multi)
+	m := masker(canary, "short", " \n", "[masked]", `with"quote\and/slash`, "pass word&more", multi)
 	for _, c := range []struct{ text, want string }{
 		{"a" + canary + canary + "b", "a[masked][masked]b"},
 		{"short", "short"},
@@ -75,13 +75,13 @@ func TestMaskValues(t *testing.T) {
 			t.Errorf("%q\n got %q\nwant %q", c.text, got, c.want)
 		}
 	}
-	if got := session.NewMasker("abcdefghijkl", "bcdefghi", "ghijklmno").Text("xabcdefghijklmnoy"); got != "x[masked]y" {
+	if got := masker("abcdefghijkl", "bcdefghi", "ghijklmno").Text("xabcdefghijklmnoy"); got != "x[masked]y" {
 		t.Errorf("secrets within and across others: %q", got)
 	}
-	if got := session.NewMasker("abcdefghijkl", "bcdefghi").Text("xabcdefghijkly"); got != "x[masked]y" {
+	if got := masker("abcdefghijkl", "bcdefghi").Text("xabcdefghijkly"); got != "x[masked]y" {
 		t.Errorf("a secret within another: %q", got)
 	}
-	if got := string(session.NewMasker("12345678").JSON([]byte(`{"n":12345678}`))); got != `"[masked]"` {
+	if got := string(masker("12345678").JSON([]byte(`{"n":12345678}`))); got != `"[masked]"` {
 		t.Errorf("a number that is secret: %s", got)
 	}
 	clean := strings.Repeat("plain text and \\n escapes. ", 100)
@@ -105,7 +105,7 @@ func TestMaskProperty(t *testing.T) {
 				secrets = append(secrets, s)
 			}
 		}
-		m := session.NewMasker(secrets...)
+		m := masker(secrets...)
 		text := part(0, 6, "before")
 		for range rapid.IntRange(0, 3).Draw(t, "times") {
 			if len(secrets) > 0 {
@@ -164,7 +164,7 @@ func escaped(t *rapid.T, text string) string {
 // B-05: no file of a session holds a secret, wherever it came from.
 func TestB05NoSecretInAnyFile(t *testing.T) {
 	st := store(t)
-	st.Mask = session.NewMasker(canary)
+	st.Mask = masker(canary)
 	s := must[*session.Session](t)(st.Create(session.Meta{Cwd: "/home/" + canary, Workspace: "/" + canary, Model: canary}))
 	ok(t, s.Append(
 		user("my key is "+canary),
@@ -204,7 +204,7 @@ func TestB05NoSecretInAnyFile(t *testing.T) {
 }
 
 func FuzzMask(f *testing.F) {
-	m := session.NewMasker(canary, `a"b\c/d e`)
+	m := masker(canary, `a"b\c/d e`)
 	f.Add("x" + canary)
 	f.Add(`{"a":"c\u0061nary-0123456789 a\"b\\c/d e"}`)
 	f.Add("-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA0123456789abcdefghij")

@@ -39,7 +39,7 @@ func TestMessagesComeBackAsStored(t *testing.T) {
 		{Role: chat.Assistant, Blocks: []chat.Block{{Kind: chat.Text, Text: "par"}}, Stop: chat.StopError, Error: "cut off"},
 		{Role: chat.Assistant},
 	}
-	st.Mask = session.NewMasker("not-in-there-at-all")
+	st.Mask = masker("not-in-there-at-all")
 	s := begin(t, st, want...)
 	for _, from := range []*session.Session{s, must[*session.Session](t)(st.Read(s.ID()))} {
 		got := must[[]chat.Message](t)(from.Messages())

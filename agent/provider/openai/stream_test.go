@@ -139,7 +139,10 @@ func TestUsage(t *testing.T) {
 		"thoughts inside": {[]string{finish("stop"), `{"usage":{"prompt_tokens":10,"completion_tokens":32,"total_tokens":42,"completion_tokens_details":{"reasoning_tokens":30}}}`}, chat.Usage{Input: 10, Output: 32, Cost: 330e-6}},
 		"Groq":            {[]string{`{"choices":[{"delta":{},"finish_reason":"stop"}],"x_groq":{"id":"r","usage":{"prompt_tokens":3,"completion_tokens":1}}}`}, chat.Usage{Input: 3, Output: 1, Cost: 13e-6}},
 	} {
-		got := l.reply(data(c.chunks...), 0).Usage()
+		var got chat.Usage
+		if u := l.reply(data(c.chunks...), 0).Message().Usage; u != nil {
+			got = *u
+		}
 		if d := got.Cost - c.want.Cost; d > 1e-9 || d < -1e-9 {
 			t.Errorf("%s: cost %v, want %v", name, got.Cost, c.want.Cost)
 		}
