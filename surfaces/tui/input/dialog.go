@@ -107,6 +107,17 @@ func (b *body) scroll(by int) {
 	b.top = max(min(b.top+by, len(b.lines)-b.rows), 0)
 }
 
+// shows tells whether lines are in sight, or as many of them as fit.
+func (b *body) shows(from, to int) bool {
+	return b.top <= from && min(to, from+b.rows) <= b.top+b.rows
+}
+
+// reveal scrolls lines into sight, the first ones where not all fit.
+func (b *body) reveal(from, to int) {
+	b.top = min(max(b.top, to-b.rows), from)
+	b.scroll(0)
+}
+
 // key scrolls; false for any other.
 func (b *body) key(c string) bool {
 	switch c {

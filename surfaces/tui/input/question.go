@@ -292,21 +292,30 @@ func (d *question) optionKey(ev *tcell.EventKey, c string) {
 	switch n, err := strconv.Atoi(c); {
 	case err == nil && n >= 1 && n <= len(options):
 		d.finish(view.Answer{Value: options[n-1]})
+	case c == "enter" && !d.body.shows(d.parts.from, d.parts.to):
+		d.body.reveal(d.parts.from, d.parts.to) // nobody answers with what they do not see
 	case c == "enter":
 		d.finish(view.Answer{Value: options[d.mark]})
 	case c == "down" && d.mark < len(options)-1:
-		d.mark++
-		d.width = 0
+		d.marks(d.mark + 1)
 	case c == "up" && d.mark > 0:
-		d.mark--
-		d.width = 0
+		d.marks(d.mark - 1)
 	case c == "t", c == "0":
 		d.begin(writing)
 	case c == "esc":
 		d.finish(view.Answer{})
-	case c != "up" && c != "down":
+	default: // at the first and the last option the arrows go on to the text
 		d.other(ev, c)
 	}
+}
+
+// marks marks another option and brings it into sight.
+func (d *question) marks(option int) {
+	d.mark = option
+	width := d.width
+	d.width = 0
+	d.compose(width)
+	d.body.reveal(d.parts.from, d.parts.to)
 }
 
 func (d *question) fieldKey(ev *tcell.EventKey, c string) {

@@ -30,22 +30,19 @@ func (d *question) left() string {
 	return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
 }
 
-// optionLines number the options; the marked one has a sign besides its colour.
-func (d *question) optionLines(width int) []line {
-	g := d.host.Signs()
+// optionLines are a numbered option; the marked one has a sign besides its colour.
+func (d *question) optionLines(i, width int) []line {
+	lead, style := "  ", surfaces.Style(0)
+	if i == d.mark {
+		lead, style = d.host.Signs().Fold+" ", surfaces.Bold
+	}
+	lead += strconv.Itoa(i+1) + "  "
 	var out []line
-	for i, option := range d.q.Options {
-		lead, style := "  ", surfaces.Style(0)
-		if i == d.mark {
-			lead, style = g.Fold+" ", surfaces.Bold
+	for j, l := range kit.Wrap(view.RevealLine(d.q.Options[i]), max(width-kit.Width(lead), 1)) {
+		if j > 0 {
+			lead = strings.Repeat(" ", kit.Width(lead))
 		}
-		lead += strconv.Itoa(i+1) + "  "
-		for j, l := range kit.Wrap(view.RevealLine(option), max(width-kit.Width(lead), 1)) {
-			if j > 0 {
-				lead = strings.Repeat(" ", kit.Width(lead))
-			}
-			out = append(out, line{span(lead, surfaces.Accent), span(l, style)})
-		}
+		out = append(out, line{span(lead, surfaces.Accent), span(l, style)})
 	}
 	return out
 }

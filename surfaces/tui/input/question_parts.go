@@ -13,6 +13,7 @@ type parts struct {
 	before     []line // of why it is asked: what stands before the first reason
 	reason     []line // the first one
 	after      []line
+	from, to   int // the rows of the marked option, with all others in head
 }
 
 // shortDetail is how many lines of what is asked about stand before the reasons.
@@ -55,10 +56,17 @@ func (d *question) compose(width int) {
 		return
 	}
 	whole := slices.Concat(p.head, wrapped(t.What, width, 0), p.before, p.reason, p.after)
+	from, to := 0, 0
 	if d.stage == choosing {
-		whole = append(whole, d.optionLines(width)...)
+		for i := range d.q.Options {
+			option := d.optionLines(i, width)
+			if i == d.mark {
+				from, to = len(whole), len(whole)+len(option)
+			}
+			whole = append(whole, option...)
+		}
 	}
-	*p = parts{head: whole}
+	*p = parts{head: whole, from: from, to: to}
 }
 
 func (p *parts) len() int {

@@ -121,6 +121,42 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// Enter answers with an option only when it is in sight: the view follows the mark, and
+// where it began elsewhere the first Enter shows it.
+func TestOptionsOutOfSight(t *testing.T) {
+	long := &event.QuestionEvent{
+		ID: "1", Kind: "question", Detail: strings.Repeat("What is meant by this? ", 30),
+		Options: []string{strings.Repeat("red ", 40), "green", "blue"},
+	}
+	for _, size := range [][2]int{{40, 12}, {80, 15}, {80, 24}, {200, 60}} {
+		h := newHost(t, "none", false)
+		s, answers := newQuestions(t, h, nil)
+		s.Ask(long)
+		w, rows := size[0], size[1]
+		screen := show(t, s, w, rows)
+		for _, option := range []string{"1  red", "2  green", "3  blue"} {
+			if !strings.Contains(screen, option) {
+				pressOn(h, s, "<enter>")
+				if len(*answers) > 0 {
+					t.Fatalf("%d columns, %d rows: %s was answered unseen:\n%s", w, rows, option, screen)
+				}
+				screen = show(t, s, w, rows)
+			}
+			if !strings.Contains(screen, option) {
+				t.Fatalf("%d columns, %d rows: %s is not in sight:\n%s", w, rows, option, screen)
+			}
+			if option != "3  blue" {
+				pressOn(h, s, "<down>")
+				screen = show(t, s, w, rows)
+			}
+		}
+		pressOn(h, s, "<up><enter>") // without a frame between
+		if len(*answers) != 1 || (*answers)[0].A.Value != "green" {
+			t.Errorf("%d columns, %d rows: %+v", w, rows, *answers)
+		}
+	}
+}
+
 // Nothing typed before a question could be read answers it.
 func TestTypedAhead(t *testing.T) {
 	const keys = "y<enter>an<esc>es2t"
