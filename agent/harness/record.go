@@ -27,6 +27,8 @@ type record struct {
 
 	mu      sync.Mutex
 	session *session.Session
+	// left are sessions that somebody went on from before they were on disk.
+	left    []*session.Session
 	resumed bool
 	started bool // code/session-start was announced
 	reason  string
@@ -180,13 +182,21 @@ func (r *record) unsaved() error {
 func (r *record) flush() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var errs []error
+	r.left = slices.DeleteFunc(r.left, func(s *session.Session) bool {
+		if s.Flush() != nil || s.Err() != nil {
+			return false
+		}
+		errs = append(errs, s.Close())
+		return true
+	})
 	if r.session == nil {
-		return nil
+		return errors.Join(errs...)
 	}
 	if err := r.session.Flush(); r.session.Err() == nil {
-		return err
+		errs = append(errs, err)
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // end announces the end of the session, for "end" or "switch"; before the plugins
@@ -207,10 +217,11 @@ func (r *record) end(ctx context.Context, reason string) {
 func (r *record) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.session == nil {
-		return nil
+	var errs []error
+	for _, s := range append(r.left, r.session) {
+		errs = append(errs, closed(s))
 	}
-	return r.session.Close()
+	return errors.Join(errs...)
 }
 
 // info is what plugins read of the session.

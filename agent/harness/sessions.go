@@ -119,14 +119,22 @@ func (r *record) open(ref string) (next *session.Session, messages []chat.Messag
 }
 
 // replace closes the session and puts another in its place; nil for one that begins
-// with the next prompt.
+// with the next prompt. One that cannot be written now is tried again until the end.
 func (r *record) replace(next *session.Session) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.session
 	r.session, r.resumed, r.reason = next, next != nil, "switch"
 	r.off = r.store.Dir == "" // what could not be recorded before may be now
-	return closed(before)
+	if before == nil {
+		return nil
+	}
+	_ = before.Flush() // Err is what came of it
+	if err := before.Err(); err != nil {
+		r.left = append(r.left, before)
+		return fmt.Errorf("%w; it is tried again until starling ends", err)
+	}
+	return before.Close()
 }
 
 // forgetSession takes back the rules that were to hold for the session.
