@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,13 @@ func TestTerminalPage(t *testing.T) {
 		want = append(want, "| `"+strings.ReplaceAll(u.Line, "|", `\|`)+"` | "+u.Help+" |")
 	}
 	lines(t, "Commands", section(t, text, "Commands"), want)
+
+	history := section(t, text, "History")
+	for _, bound := range []string{fmt.Sprintf("the last %d,", input.HistoryLimit), fmt.Sprintf("more than %d KiB", input.HistoryBytes>>10), "`history.jsonl`"} {
+		if !strings.Contains(history, bound) {
+			t.Errorf("the history does not say %q", bound)
+		}
+	}
 
 	settings := section(t, text, "Settings")
 	var names []string
