@@ -259,7 +259,7 @@ func (p *Picker) drawList(s tcell.Screen, r kit.Rect) {
 			lead, plain, dim = g.Fold+" ", kit.Over(plain, t.Mark), kit.Over(dim, t.Mark)
 			kit.Fill(s, kit.Rect{X: r.X, Y: r.Y + i, W: r.W, H: 1}, " ", plain)
 		}
-		note := kit.Clip(it.Note, r.W/2, g.Ellipsis)
+		note := kit.Clip(it.Note, max(r.W/2, r.W-4-kit.Width(it.Text)), g.Ellipsis)
 		room := r.W - 2
 		if note != "" {
 			room -= kit.Width(note) + 2
