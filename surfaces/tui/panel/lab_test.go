@@ -94,7 +94,6 @@ type lab struct {
 	host   *surfaces.Host
 	m      *Manager
 	screen tcell.SimulationScreen
-	left   int // how often the input got the keys back
 
 	mu   sync.Mutex
 	seen []dict // messages of all surfaces but resize
@@ -114,7 +113,7 @@ func newLab(t testing.TB, w, h int) *lab {
 		Changed:  func(id surfaces.ID) { l.m.Changed(id) },
 		Release:  func(id surfaces.ID) { l.m.Release(id) },
 	})
-	l.m = NewManager(Options{Source: l.host, Host: l.app, Left: func() { l.left++ }})
+	l.m = NewManager(Options{Source: l.host, Host: l.app})
 	t.Cleanup(func() {
 		if err := l.host.Close(context.Background()); err != nil {
 			t.Error(err)

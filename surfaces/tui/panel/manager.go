@@ -14,8 +14,6 @@ import (
 type Options struct {
 	Source Source // nil before SetSource
 	Host   kit.Host
-	// Left hears that the keys are the input's again. It may be nil.
-	Left func()
 }
 
 // Manager owns which panel is where and which of them has the keys. Changed, Release
@@ -274,9 +272,6 @@ func (m *Manager) Leave() {
 	m.before = surfaces.ID{}
 	if closed && before != old && slices.Contains(m.ring(), before) && m.Focus(before) {
 		return
-	}
-	if m.o.Left != nil {
-		m.o.Left()
 	}
 	m.o.Host.Redraw()
 }
