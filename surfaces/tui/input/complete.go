@@ -291,40 +291,6 @@ func Mention(path string) string {
 	return "@" + path
 }
 
-// Mentions returns the paths that are cited in a text, in order, each once. A mark of
-// punctuation at the end of a word is not part of its path.
-func Mentions(text string) []string {
-	var out []string
-	for i := 0; i < len(text); {
-		at := strings.IndexByte(text[i:], '@')
-		if at < 0 {
-			break
-		}
-		at += i
-		i = at + 1
-		if !opens(text, at) {
-			continue
-		}
-		path := ""
-		if rest, quoted := strings.CutPrefix(text[i:], `"`); quoted {
-			end := strings.IndexAny(rest, "\"\n")
-			if end < 0 || rest[end] != '"' {
-				continue
-			}
-			path = rest[:end]
-			i += end + 2
-		} else {
-			end := strings.IndexFunc(text[i:]+" ", func(r rune) bool { return unicode.IsSpace(r) || r == foldMark })
-			path = strings.TrimRight(text[i:i+end], ".,;:!?)]}'\"")
-			i += end
-		}
-		if path != "" && !strings.ContainsRune(path, foldMark) && !slices.Contains(out, path) {
-			out = append(out, path)
-		}
-	}
-	return out
-}
-
 // opens tells whether an @ begins a path: user@example does not.
 func opens(text string, at int) bool {
 	r, n := utf8.DecodeLastRuneInString(text[:at])

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"starling/bus/view"
 )
@@ -149,7 +148,7 @@ func TestFiles(t *testing.T) {
 	}
 	offer("src/logo.png")
 	d.keys("<ctrl+o><enter>")
-	want := []Entry{{Text: `see @main.go and @"a main file.md" @src/logo.png`, Cited: []string{"main.go", "a main file.md"}, Attached: []string{"src/logo.png"}}}
+	want := []Entry{{Text: `see @main.go and @"a main file.md" @src/logo.png`, Attached: []string{"src/logo.png"}}}
 	if diff := cmp.Diff(want, d.sent); diff != "" {
 		t.Error(diff)
 	}
@@ -158,29 +157,6 @@ func TestFiles(t *testing.T) {
 	if len(d.asked) != n {
 		t.Errorf("an address is no file: %+v", d.asked[n:])
 	}
-}
-
-func TestMentions(t *testing.T) {
-	for text, want := range map[string][]string{
-		"":                              nil,
-		"@":                             nil,
-		"@a.go":                         {"a.go"},
-		"see @a.go, @b.go. (@c.go) @d!": {"a.go", "b.go", "c.go", "d"},
-		"me@a.go":                       nil,
-		`@"a b" @"c`:                    {"a b"},
-		"@a @a":                         {"a"},
-		"x\n@漢/字.go\n":                  {"漢/字.go"},
-	} {
-		if diff := cmp.Diff(want, Mentions(text)); diff != "" {
-			t.Errorf("%q: %s", text, diff)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		path := rapid.StringMatching(`[a-z漢 /_-]{0,8}[a-z漢]`).Draw(t, "path")
-		if got := Mentions("a " + Mention(path) + " b"); len(got) != 1 || got[0] != path {
-			t.Fatalf("%q: %q", path, got)
-		}
-	})
 }
 
 func TestRank(t *testing.T) {

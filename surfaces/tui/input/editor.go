@@ -15,9 +15,6 @@ import (
 type Entry struct {
 	// Text as the model reads it: pastes in full, cited and attached files as @path.
 	Text string
-	// Cited are the paths that follow an @ in what was typed, in order, each once.
-	// Whether there is such a file is not known here.
-	Cited []string
 	// Attached are the files to send as files.
 	Attached []string
 }
@@ -278,5 +275,5 @@ func (e *Editor) send() {
 }
 
 func entryOf(p piece) Entry {
-	return Entry{Text: strings.TrimRight(p.whole(), " \n\t"), Cited: Mentions(p.text), Attached: p.files()}
+	return Entry{Text: strings.TrimRight(p.whole(), " \n\t"), Attached: p.files()}
 }

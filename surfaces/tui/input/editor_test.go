@@ -54,7 +54,7 @@ func TestKeys(t *testing.T) {
 func TestSend(t *testing.T) {
 	d := newDesk(t)
 	d.keys("  <enter>look at @a.go and (@b/c.go), mail me@example.org<ctrl+j>!<enter>")
-	want := []Entry{{Text: "  look at @a.go and (@b/c.go), mail me@example.org\n!", Cited: []string{"a.go", "b/c.go"}}}
+	want := []Entry{{Text: "  look at @a.go and (@b/c.go), mail me@example.org\n!"}}
 	if diff := cmp.Diff(want, d.sent); diff != "" {
 		t.Error(diff)
 	}
