@@ -10,6 +10,9 @@ import (
 
 const (
 	maxQueue = 256 // messages of one panel
+	// caughtUp is how long less than half of them must wait until a panel that was too
+	// slow no longer counts as such.
+	caughtUp = 10 * time.Second
 	// maxChain is how many messages a surface may send itself in a row: each comes
 	// out of the one before.
 	maxChain = 100
@@ -44,8 +47,12 @@ type panel struct {
 	drawn   uint64 // version of the model that was seen by the last view
 	drawnAt time.Time
 	said    string // the fault that was reported last
-	full    bool   // the overflow was reported
-	last    *Node  // tree as the last view returned it
+	// behind tells that an overflow was reported and that the queue did not stay low
+	// since; it swings around its bound while a panel is too slow.
+	behind  bool
+	low     time.Time // since when less than half of the queue waits; zero while more does
+	dropped int       // messages since the report
+	last    *Node     // tree as the last view returned it
 	edits   map[string][]edit
 	shown   Panel
 	// openedAt is when the surface was closed last and is no more.
@@ -127,19 +134,39 @@ func (p *panel) post(m Message, reply *answer) { p.put(posted{m: m, reply: reply
 func (p *panel) put(q posted) {
 	p.mu.Lock()
 	taken, full := p.enqueue(q)
-	report := full && !p.full
-	p.full = full
+	report, before := full && !p.behind, p.dropped
+	if report {
+		p.behind, p.dropped = true, 0
+	}
+	if full {
+		p.dropped++
+	}
 	p.start()
 	p.mu.Unlock()
 	if !taken {
 		q.reply.give(false)
 	}
-	if report {
+	switch {
+	case report && before > 0:
+		p.h.report(p.id, "is more than %d messages behind again; %d were dropped since this was said last, and later ones are", maxQueue, before)
+	case report:
 		p.h.report(p.id, "is more than %d messages behind; later ones are dropped", maxQueue)
 	}
 }
 
-// enqueue needs mu. Of several resizes, and of drags of a button in a row, the newest
+// level looks at the queue after it grew or shrank: one that stayed low for long has
+// caught up. It needs mu.
+func (p *panel) level() {
+	switch low := len(p.queue) < maxQueue/2; {
+	case low && p.low.IsZero():
+		p.low = time.Now()
+	case !low && !p.low.IsZero():
+		p.behind = p.behind && time.Since(p.low) < caughtUp
+		p.low = time.Time{}
+	}
+}
+
+// enqueue needs mu; full tells that the message is dropped. Of several resizes, and of drags of a button in a row, the newest
 // stands for all.
 func (p *panel) enqueue(q posted) (taken, full bool) {
 	if p.gone || p.reg.Update == nil {
@@ -148,19 +175,20 @@ func (p *panel) enqueue(q posted) (taken, full bool) {
 	for i := range p.queue {
 		if q.m.Kind == ResizeMessage && p.queue[i].m.Kind == ResizeMessage {
 			p.queue[i] = q
-			return true, p.full
+			return true, false
 		}
 	}
 	if n := len(p.queue); n > 0 && q.m.Kind == MouseMessage && q.m.Action == "drag" {
 		if tail := &p.queue[n-1]; tail.m.Kind == MouseMessage && tail.m.Action == "drag" && tail.m.Button == q.m.Button {
 			tail.m = q.m
-			return false, p.full
+			return false, false
 		}
 	}
 	if len(p.queue) >= maxQueue {
 		return false, true
 	}
 	p.queue = append(p.queue, q)
+	p.level()
 	return true, false
 }
 

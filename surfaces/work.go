@@ -61,6 +61,7 @@ func (p *panel) run() {
 		case len(p.queue) > 0:
 			q := p.queue[0]
 			p.queue = p.queue[1:]
+			p.level()
 			p.mu.Unlock()
 			p.update(q)
 			continue
