@@ -1,8 +1,10 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"starling/bus/view"
@@ -364,30 +366,52 @@ func (c *Call) end(r Result, minus string) {
 }
 
 // Summary is the arguments of a call in one line: the value that tells most, or all
-// of them as they are.
+// of them as they are. It ends in "…" where that is not all of it.
 func Summary(arguments string) string {
 	var m map[string]any
 	if json.Unmarshal([]byte(arguments), &m) != nil {
-		return kit.RevealLine(view.ReadableJSON(head(arguments)))
+		return kit.RevealLine(brief(flat(arguments)))
 	}
-	for _, key := range []string{"command", "path", "pattern", "url", "query", "name", "question", "text"} {
+	for _, key := range []string{"command", "pattern", "path", "url", "query", "name", "question", "text"} {
 		if s, ok := m[key].(string); ok && s != "" {
-			first, rest, _ := strings.Cut(strings.TrimSpace(head(s)), "\n")
-			if rest != "" {
-				first += " …"
-			}
+			line := brief(s)
 			if key == "pattern" {
 				if p, ok := m["path"].(string); ok && p != "" {
-					first += " in " + p
+					line += " in " + brief(p)
 				}
 			}
-			return kit.RevealLine(first)
+			return kit.RevealLine(line)
 		}
 	}
 	if len(m) == 0 {
 		return ""
 	}
-	return kit.RevealLine(view.ReadableJSON(head(arguments)))
+	return kit.RevealLine(brief(flat(arguments)))
+}
+
+// flat are arguments as they are, without the lines they are laid out in.
+func flat(arguments string) string {
+	var b bytes.Buffer
+	if strings.Contains(arguments, "\n") && json.Compact(&b, []byte(arguments)) == nil {
+		arguments = b.String()
+	}
+	return view.ReadableJSON(arguments)
+}
+
+// blanks are the signs of a text that draw nothing and only set apart.
+var blanks = regexp.MustCompile(`[ \t\x{3000}]{2,}`)
+
+// brief is the first line of a text with single blanks, and "…" behind it where that is
+// not all of it: behind many blanks, the rest would be out of sight.
+func brief(text string) string {
+	text = strings.Trim(text, " \t\n")
+	begins := head(text)
+	first, _, more := strings.Cut(begins, "\n")
+	line := strings.TrimRight(blanks.ReplaceAllString(first, " "), " \t")
+	if more || len(begins) < len(text) || len(line) < len(first) {
+		line += " …"
+	}
+	return line
 }
 
 // head is as much of a text as one line may need.
