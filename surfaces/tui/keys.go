@@ -207,8 +207,15 @@ func (s *Session) nextMode() {
 	})
 }
 
+// cycle gives the keys to the next panel, and behind the last one to the prompt.
 func (s *Session) cycle(step int) {
-	if s.panels == nil || !s.panels.Cycle(step) {
+	had := s.panelFocus()
+	switch {
+	case s.panels != nil && (s.panels.Cycle(step) || had):
+		s.hint("", 0) // what was said of the panels before is no longer so
+	case s.panels != nil && s.panels.Open():
+		s.hint("the panels are hidden; /sidebar shows them", hintTime)
+	default:
 		s.hint("no panel is open", hintTime)
 	}
 	s.focus()

@@ -12,6 +12,7 @@ import (
 
 	"starling/surfaces/tui/command"
 	"starling/surfaces/tui/kit"
+	"starling/surfaces/tui/panel"
 )
 
 // areas are where the parts stand.
@@ -226,7 +227,11 @@ func (s *Session) paint() {
 		if j := s.job(); j != nil && s.running != nil {
 			w.beside = j
 		}
+		w.dialog = w.asks || s.modal() != nil
 		if s.panels != nil {
+			if id, ok := s.panels.Focused(); ok {
+				w.panel = panel.Name(id)
+			}
 			for _, t := range s.panels.Statuses() {
 				w.extra = append(w.extra, t.Text)
 			}

@@ -137,6 +137,9 @@ func TestStatusLines(t *testing.T) {
 		{hint: "Ctrl-C again quits"},
 		{hint: strings.Repeat("a long hint ", 20), on: true, what: "thinking", since: now, extra: []string{"clock: 12:30"}},
 		{extra: []string{"forecast: " + strings.Repeat("rain ", 9), "clock: 12:30"}},
+		{panel: "todos"},
+		{panel: "a-plugin-with-a-long-name/and-its-surface", on: true, what: "go test ./...", since: now.Add(-12 * time.Second), queued: 1, extra: []string{"clock: 12:30"}},
+		{panel: "todos", dialog: true, on: true, what: "go test ./...", since: now},
 	}
 	for _, width := range []int{1, 10, 24, 40, 80, 120} {
 		for _, ascii := range []bool{false, true} {

@@ -25,6 +25,8 @@ type work struct {
 	queued int
 	waits  string   // the command the queued lines wait for; "" for the run
 	asks   bool     // a question waits for the person
+	panel  string   // the panel that has the keys, as its frame names it; "" for none
+	dialog bool     // what has the keys says itself which help
 	aside  bool     // one about trust was put off
 	extra  []string // of surfaces of kind status, as NAME: text
 	keys   command.Shortcuts
@@ -196,11 +198,13 @@ func drawBottom(s tcell.Screen, r kit.Rect, mode string, w work, now time.Time, 
 		left = append(left, part{x, surfaces.Dim, 3, true})
 	}
 	room := r.W - 2
-	hints := hintParts(w)
+	hints, must := hintParts(w, max(r.W/3, leastPart), g)
 	if w.hint != "" { // it is for now: the rest gives way, for the most part
 		room = max(room-kit.Width(w.hint)-2, room/3)
-	} else if stops := kit.Width(hints[0].text); stops > 0 && room-stops-2 >= leastWork {
-		room -= stops + 2 // a plugin's text does not hide how to stop
+	} else if most := room - 2 - leastWork; must > 0 {
+		if n := partsWidth(fit(hints[:must], sep, most, g), sep); n > 0 && n <= most {
+			room -= n + 2 // a plugin's text does not hide how to stop, or to leave
+		}
 	}
 	left = fit(left, sep, room, g)
 	used := putParts(s, r.X+1, r.Y, r.W-2, left, sep, th)
@@ -219,15 +223,27 @@ func timed(what string, d time.Duration) string {
 	return what
 }
 
-func hintParts(w work) []part {
+// hintParts are what to press, for whoever has the keys; the first ones, as many as
+// must says, tell how to get out. A name of a panel takes at most named cells.
+func hintParts(w work, named int, g *kit.Signs) (hints []part, must int) {
 	if w.hint != "" {
-		return []part{{w.hint, surfaces.Warn, 0, true}}
+		return []part{{w.hint, surfaces.Warn, 0, true}}, 0
+	}
+	if w.dialog {
+		return nil, 0
 	}
 	key := func(do command.Global, does string) string {
 		if key := w.keys.Key(do); key != "" {
 			return key + " " + does
 		}
 		return ""
+	}
+	if w.panel != "" { // Esc is the way out of it first, whatever runs
+		return []part{
+			{kit.Clip("keys: "+w.panel, named, g.Ellipsis), surfaces.Accent, 1, true},
+			{"Esc back", surfaces.Dim, 0, false},
+			{key(command.Panels, "next"), surfaces.Dim, 2, false},
+		}, 2
 	}
 	stop := ""
 	if w.on {
@@ -240,13 +256,15 @@ func hintParts(w work) []part {
 		{"! shell", surfaces.Dim, 3, false},
 		{"@ files", surfaces.Dim, 2, false},
 		{key(command.Keys, "keys"), surfaces.Dim, 5, false},
-	}
+	}, 1
 }
 
-// oneLine makes one clean line of any text, not longer than a screen may need.
+// oneLine makes one clean line of any text, not longer than a screen may need; it says
+// where that is not all.
 func oneLine(text string) string {
+	cut := ""
 	if len(text) > 1000 {
-		text = strings.ToValidUTF8(text[:1000], "")
+		text, cut = strings.ToValidUTF8(text[:1000], ""), " …"
 	}
-	return strings.TrimSpace(kit.RevealLine(text))
+	return strings.TrimSpace(kit.RevealLine(text)) + cut
 }

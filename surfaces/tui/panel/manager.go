@@ -216,6 +216,11 @@ func (m *Manager) ring() []surfaces.ID {
 	return ids
 }
 
+// Open tells whether a panel shows something, be it out of sight.
+func (m *Manager) Open() bool {
+	return slices.ContainsFunc(m.order, func(id surfaces.ID) bool { return m.views[id].panel.Tree != nil })
+}
+
 // Focused returns the panel that has the keys; false when it is the input.
 func (m *Manager) Focused() (surfaces.ID, bool) {
 	return m.choices.Focus, m.choices.Focus != (surfaces.ID{})
