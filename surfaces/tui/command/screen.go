@@ -10,6 +10,7 @@ import (
 	"starling/surfaces"
 	"starling/surfaces/tui/input"
 	"starling/surfaces/tui/kit"
+	frames "starling/surfaces/tui/panel"
 )
 
 func quit(context.Context, Session, string) Reply { return Reply{Do: Quit} }
@@ -88,13 +89,14 @@ func panel(_ context.Context, s Session, args string) Reply {
 	return Reply{Pick: p}
 }
 
-// panelNamed finds a panel by PLUGIN/NAME, or by one of both where it says which.
+// panelNamed finds a panel by PLUGIN/NAME or by what stands on its frame, else by one
+// of both names where it says which.
 func panelNamed(all []surfaces.Panel, name string) Reply {
 	var hits []surfaces.Panel
 	var known []string
 	for _, p := range all {
 		known = append(known, p.ID.String(), p.ID.Name)
-		if p.ID.String() == name {
+		if p.ID.String() == name || frames.Name(p.ID) == name {
 			hits = []surfaces.Panel{p}
 			break
 		}
