@@ -15,6 +15,21 @@ func Grouped(n int) string {
 	return s
 }
 
+// Tokens is a number of tokens: "850", "1.2k", "128k", "1M".
+func Tokens(n int) string {
+	switch {
+	case n >= 1_000_000 && n%1_000_000 < 50_000:
+		return fmt.Sprintf("%dM", n/1_000_000)
+	case n >= 999_500: // else it were 1000k
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 9_950:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	case n >= 1000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return strconv.Itoa(n)
+}
+
 // Elapsed is a time a person reads: "12 s", "3 min 05 s".
 func Elapsed(d time.Duration) string {
 	s := int(d / time.Second)
