@@ -134,23 +134,11 @@ func drawTop(s tcell.Screen, r kit.Rect, st view.Status, th *kit.Theme, g *kit.S
 func share(st view.Status) string {
 	if st.Context <= 0 {
 		if st.Tokens > 0 {
-			return tokens(st.Tokens)
+			return kit.Tokens(st.Tokens)
 		}
 		return ""
 	}
-	return fmt.Sprintf("%d%% of %s", (st.Tokens*100+st.Context/2)/st.Context, tokens(st.Context))
-}
-
-func tokens(n int) string {
-	switch {
-	case n >= 1_000_000 && n%1_000_000 < 50_000:
-		return fmt.Sprintf("%dM", n/1_000_000)
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	case n >= 1000:
-		return fmt.Sprintf("%dk", (n+500)/1000)
-	}
-	return fmt.Sprint(n)
+	return fmt.Sprintf("%d%% of %s", (st.Tokens*100+st.Context/2)/st.Context, kit.Tokens(st.Context))
 }
 
 func cost(dollars float64) string {

@@ -2,11 +2,11 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"starling/bus/view"
+	"starling/surfaces/tui/kit"
 )
 
 // chooseModel is /model [NAME [LEVEL]].
@@ -39,7 +39,7 @@ func modelPick(s Session) *Pick {
 	for i, m := range s.Models() {
 		notes := []string{m.Provider}
 		if m.Context > 0 {
-			notes = append(notes, tokens(m.Context))
+			notes = append(notes, kit.Tokens(m.Context))
 		}
 		if m.Name != "" && m.Name != m.ID {
 			notes = append([]string{m.Name}, notes...)
@@ -166,7 +166,7 @@ func contextOf(m view.Model) string {
 	if m.Context <= 0 {
 		return ""
 	}
-	return tokens(m.Context)
+	return kit.Tokens(m.Context)
 }
 
 func completeLevel(s Session, _ string) []Candidate { return levels(currentModel(s), "") }
@@ -241,21 +241,6 @@ func completeMode(Session, string) []Candidate {
 		list = append(list, Candidate{Text: m.Name, Help: m.Help})
 	}
 	return list
-}
-
-// tokens writes a number of tokens.
-func tokens(n int) string {
-	switch {
-	case n >= 1_000_000 && n%1_000_000 < 50_000:
-		return fmt.Sprintf("%dM", n/1_000_000)
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	case n >= 10_000:
-		return fmt.Sprintf("%dk", (n+500)/1000)
-	case n >= 1000:
-		return fmt.Sprintf("%.1fk", float64(n)/1000)
-	}
-	return fmt.Sprint(n)
 }
 
 // join puts what is not empty side by side.

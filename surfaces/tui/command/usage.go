@@ -26,9 +26,9 @@ func contextUse(_ context.Context, s Session, _ string) Reply {
 	st := s.Status()
 	var b Body
 	b.pair("model", st.Model)
-	used := tokens(st.Tokens) + " tokens"
+	used := kit.Tokens(st.Tokens) + " tokens"
 	if st.Context > 0 {
-		used = fmt.Sprintf("%s of %s tokens, %d%%", tokens(st.Tokens), tokens(st.Context), (st.Tokens*100+st.Context/2)/st.Context)
+		used = fmt.Sprintf("%s of %s tokens, %d%%", kit.Tokens(st.Tokens), kit.Tokens(st.Context), (st.Tokens*100+st.Context/2)/st.Context)
 	}
 	b.pair("in use", used)
 	shares, total := sharesOf(s.Transcript())
@@ -131,7 +131,7 @@ func cost(_ context.Context, s Session, _ string) Reply {
 	}}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		u := by[name]
-		t.row("", modelName(name), fmt.Sprint(replies[name]), tokens(u.Input), tokens(u.Output), tokens(u.CacheRead), tokens(u.CacheWrite), price(u.Cost))
+		t.row("", modelName(name), fmt.Sprint(replies[name]), kit.Tokens(u.Input), kit.Tokens(u.Output), kit.Tokens(u.CacheRead), kit.Tokens(u.CacheWrite), price(u.Cost))
 	}
 	b.add(t)
 	b.gap()
