@@ -239,6 +239,9 @@ func (e *Engine) unasked(old *mounted, next *plugin) error {
 	case next != nil && ran && next.file.Off != "" && next.file.Off != discover.SwitchedOff:
 		return errors.New("its file changed and this version is not approved; the approved one goes on")
 	case e.alive() && !e.options.TrustEdits && !e.trustsEdits(old, next):
+		if e.asksPerson() {
+			return errors.New("it changed while a run is alive")
+		}
 		return errors.New("it changed while a run is alive; not loaded (with --trust-edits edits are loaded between turns)")
 	case e.alive() && ran && goes && old.plugin.failClosed():
 		return errors.New("it was taken away while a run is alive and it is fail_closed, which needs a person; it goes on")
@@ -380,7 +383,15 @@ func (s *syncing) update(k string, m *mounted, pl *plugin) {
 		if was != nil {
 			m.keep(*was)
 		}
-		s.change.reloaded = append(s.change.reloaded, name)
+		c := &s.change
+		switch {
+		case m.plugin.runs() && pl.runs():
+			c.reloaded = append(c.reloaded, name)
+		case pl.runs():
+			c.loaded = append(c.loaded, name)
+		case m.plugin.runs() && pl.file.Off != "":
+			c.unloaded = append(c.unloaded, name+" ("+pl.file.Off+")")
+		}
 	case pl.file.Off != m.plugin.file.Off:
 		if !s.ok(e.runtime.Switch(m.id, pl.file.Off)) {
 			return

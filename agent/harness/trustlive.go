@@ -162,7 +162,7 @@ func (e *Engine) askTrust(life context.Context, open *asking) {
 	}
 	e.trusted(life, b, r.Value)
 	if r.Value == view.AnswerNo {
-		e.say(life, view.Notice{Text: "not trusted: " + b.without()})
+		e.say(life, view.Notice{Text: b.refusal()})
 		return
 	}
 	e.follow(life)
@@ -217,10 +217,9 @@ func (e *Engine) keepTrust(b batch, answer string) error {
 
 func (b batch) question(workspace string) *event.QuestionEvent {
 	q := trust.Question{Workspace: workspace}
-	var names, reasons []string
+	var reasons []string
 	for _, u := range b.units {
 		q.Subjects = append(q.Subjects, b.about.subject(u))
-		names = append(names, u.name)
 	}
 	if len(b.units) > 0 {
 		reasons = append(reasons, "the workspace brings a version that is not approved")
@@ -230,16 +229,30 @@ func (b batch) question(workspace string) *event.QuestionEvent {
 	for _, c := range b.changes {
 		s := c.subject()
 		q.Subjects = append(q.Subjects, s)
-		names = append(names, s.Name)
 		reasons = append(reasons, s.Name+": "+c.why)
 	}
 	slices.Sort(reasons)
 	return &event.QuestionEvent{
-		Kind: kindTrust, Summary: "trust " + strings.ReplaceAll(strings.Join(names, ", "), "/", " ") + "?",
+		Kind: kindTrust, Summary: "trust " + b.names() + "?",
 		Detail: q.Text() + "\nWith no, " + b.without() + ".\n", Reasons: slices.Compact(reasons),
 		Origin: "host", Options: []string{view.AnswerTrust, view.AnswerTrustEdits, view.AnswerNo}, Floor: true,
 	}
 }
+
+// names are what it is about.
+func (b batch) names() string {
+	var names []string
+	for _, u := range b.units {
+		names = append(names, u.name)
+	}
+	for _, c := range b.changes {
+		names = append(names, c.subject().Name)
+	}
+	return strings.ReplaceAll(strings.Join(names, ", "), "/", " ")
+}
+
+// refusal says what a no came to.
+func (b batch) refusal() string { return "not trusted: " + b.names() + ": " + b.without() }
 
 // without says what becomes of what is refused.
 func (b batch) without() string {
@@ -352,7 +365,7 @@ func (e *Engine) Trust(ctx context.Context, approve bool) (string, error) {
 	}
 	e.trusted(ctx, b, r.Value)
 	if r.Value == view.AnswerNo {
-		return "not trusted: " + b.without(), nil
+		return b.refusal(), nil
 	}
 	return e.reloaded(ctx)
 }

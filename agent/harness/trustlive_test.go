@@ -77,7 +77,7 @@ func TestTrustLiveWorkspace(t *testing.T) {
 		t.Errorf("%+v", asked[0])
 	}
 	p.write(plugged, command("three"))
-	p.eventually("the refusal", func() bool { return strings.Contains(p.said(), "not trusted: what ran goes on") })
+	p.eventually("the refusal", func() bool { return strings.Contains(p.said(), "not trusted: plugin w: what ran goes on") })
 	p.write(plugged, command("four"))
 	p.eventually("a third question", func() bool { return len(h.trustQuestions()) == 3 })
 	if got := says(p, e); got != "two" {
@@ -296,5 +296,20 @@ func TestTrustLiveCommands(t *testing.T) {
 	})
 	if q := h.trustQuestions(); len(q) != 1 || !strings.Contains(q[0].Detail, "+Sink it.") {
 		t.Errorf("%+v", q)
+	}
+}
+
+// A version that does not run, in the place of one that did not, is no reload.
+func TestNothingIsReloaded(t *testing.T) {
+	p := newPlace(t)
+	p.write(plugged, command("one"))
+	e, h := p.atTerminal(trusting())
+	if got := p.state(e, "w"); got != "inactive: not approved" {
+		t.Fatal(got)
+	}
+	p.write(plugged, command("two"))
+	p.eventually("the question", func() bool { return len(h.trustQuestions()) == 1 })
+	if said := p.said(); strings.Contains(said, "reloaded") || strings.Contains(said, "loaded w") {
+		t.Errorf("it says %s", said)
 	}
 }
