@@ -176,7 +176,7 @@ func TestRefusedStaysOut(t *testing.T) {
 	e, h := p.atTerminal(trusting("no", "no", "version"))
 	eager := "uses = [\"net\"]\n" + command("two")
 	p.write("home/plugins/a.star", eager)
-	p.eventually("the refusal", func() bool { return strings.Contains(p.said(), "not trusted: what ran goes on") })
+	p.eventually("the refusal", func() bool { return strings.Contains(p.said(), ": what ran goes on") })
 	if q := h.trustQuestions()[0]; !strings.Contains(q.Detail, "With no, what ran goes on until its file changes or /reload NAME asks again.") {
 		t.Errorf("the question does not say what no means:\n%s", q.Detail)
 	}
@@ -187,7 +187,7 @@ func TestRefusedStaysOut(t *testing.T) {
 		t.Errorf("listed with %q", got)
 	}
 	p.write("home/plugins/new.star", "uses = [\"exec\"]\ndef apply(ctx): pass\n")
-	p.eventually("the second refusal", func() bool { return strings.Contains(p.said(), "not trusted: it does not run") })
+	p.eventually("the second refusal", func() bool { return strings.Contains(p.said(), ": it does not run") })
 	if q := h.trustQuestions()[1]; strings.Contains(q.Detail, "goes on") || !strings.Contains(q.Detail, "With no, it does not run") {
 		t.Errorf("of a new plugin:\n%s", q.Detail)
 	}
@@ -212,7 +212,7 @@ func TestRefusedOfTheWorkspaceStaysOut(t *testing.T) {
 	p.approve()
 	e, h := p.atTerminal(trusting("no", "version"))
 	p.write(plugged, command("two"))
-	p.eventually("the refusal", func() bool { return strings.Contains(p.said(), "not trusted: what ran goes on") })
+	p.eventually("the refusal", func() bool { return strings.Contains(p.said(), ": what ran goes on") })
 	if _, err := e.Reload(t.Context(), ""); err != nil || says(p, e) != "one" {
 		t.Errorf("%s runs, %v", says(p, e), err)
 	}
