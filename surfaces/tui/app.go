@@ -97,6 +97,7 @@ type Session struct {
 	buttons  tcell.ButtonMask
 	dragged  kit.Part // the part a press began in
 	shown    string   // text of a prompt that is in the transcript before its run began
+	look     func()   // ends the look for files that goes on; nil before the first
 	wants    bool     // the status is to be read again
 	reading  bool     // it is being read
 	drawn    func()   // once the first frame stands

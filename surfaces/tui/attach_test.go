@@ -46,6 +46,32 @@ func TestAttachedFiles(t *testing.T) {
 	}
 }
 
+// A key asks for files anew, and nobody waits for those of the key before it.
+func TestFilesOfTheLastKey(t *testing.T) {
+	asked, left := make(chan struct{}), make(chan struct{})
+	e := &engine{offers: []string{"shot.png"}}
+	e.look = func(ctx context.Context, query string) {
+		if query == "s" {
+			close(asked)
+			<-ctx.Done()
+			close(left)
+		}
+	}
+	l := newLab(t, 80, 24, e)
+	l.typed("@s")
+	<-asked
+	l.typed("h")
+	l.sees("shot.png")
+	l.until("the end of the first look", func() bool {
+		select {
+		case <-left:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
 // What was not taken comes back to the prompt with its files; so does what is fetched from
 // the history.
 func TestAttachedComesBack(t *testing.T) {

@@ -34,6 +34,7 @@ type engine struct {
 	past     []chat.Message
 	steered  []string
 	shell    func(ctx context.Context, line string, out func(string)) (view.Ended, error)
+	look     func(ctx context.Context, query string)
 	run      func(ctx context.Context, text string) view.Outcome
 	commands []view.Command
 }
@@ -144,7 +145,13 @@ func (e *engine) PluginLog(string, int) []string                             { r
 func (e *engine) Reload(context.Context, string) (string, error)             { return "", nil }
 func (e *engine) Restore(context.Context, string) error                      { return nil }
 func (e *engine) Trust(context.Context, bool) (string, error)                { return "", nil }
-func (e *engine) Files(context.Context, string, int) ([]string, error)       { return e.offers, nil }
+
+func (e *engine) Files(ctx context.Context, query string, _ int) ([]string, error) {
+	if e.look != nil {
+		e.look(ctx, query)
+	}
+	return e.offers, ctx.Err()
+}
 
 var _ Driver = (*engine)(nil)
 

@@ -212,14 +212,20 @@ func (s *Session) external(text string) {
 	}
 }
 
-// ask has completions looked for.
+// ask has completions looked for. Files that an earlier key asked for are not waited for
+// any more.
 func (s *Session) ask(r input.Request) {
 	a := s.asked()
+	if s.look != nil {
+		s.look()
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.look = cancel
 	s.beside(func(d Driver) func() {
 		var found []input.Candidate
 		switch r.Kind {
 		case input.Files:
-			names, err := d.Files(s.ctx, r.Text, filesShown)
+			names, err := d.Files(ctx, r.Text, filesShown)
 			if err == nil {
 				found = candidates(names)
 			}
