@@ -25,7 +25,8 @@ const (
 	mostTime = 7 * 24 * time.Hour
 )
 
-func (c *call) timeout(ms int) (time.Duration, error) {
+// timeoutFor is the time a call of a kind has for a command or request that names ms.
+func timeoutFor(kind script.Kind, ms int) (time.Duration, error) {
 	switch {
 	case ms < 0:
 		return 0, fmt.Errorf("timeout_ms must be positive, not %d", ms)
@@ -34,7 +35,7 @@ func (c *call) timeout(ms int) (time.Duration, error) {
 	case ms > 0:
 		return time.Duration(ms) * time.Millisecond, nil
 	}
-	switch c.Info().Kind {
+	switch kind {
 	case script.Tool, script.Command, script.Gate:
 		return longTimeout, nil
 	}
@@ -55,7 +56,7 @@ var execWord = builtin{name: "exec", run: func(p *Plugin, c *call, args starlark
 	}
 	cmd := shell.Command{Stdin: stdin, Origin: "plugin " + p.Name(), Queue: true}
 	var err error
-	if cmd.Timeout, err = c.timeout(ms); err != nil {
+	if cmd.Timeout, err = timeoutFor(c.Info().Kind, ms); err != nil {
 		return nil, fmt.Errorf("exec: %w", err)
 	}
 	if err := p.commandOf(&cmd, what); err != nil {

@@ -54,7 +54,7 @@ func httpWord(name string, params []string) builtin {
 		if err := starlark.UnpackArgs(word, args, kwargs, pairs...); err != nil {
 			return nil, err
 		}
-		timeout, err := c.timeout(ms)
+		timeout, err := timeoutFor(c.Info().Kind, ms)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", word, err)
 		}
