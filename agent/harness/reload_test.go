@@ -54,6 +54,30 @@ func TestReloadIdle(t *testing.T) {
 	p.eventually("the removal", func() bool { return p.state(e, "a") == "absent" })
 }
 
+// What keeps plugins from being watched is told once.
+func TestWatchingThatFailsIsTold(t *testing.T) {
+	p := newPlace(t)
+	for i := range 12 { // two links each, to the next: thousands of ways through
+		here, next := fmt.Sprintf("home/plugins/n%d", i), filepath.Join(p.home, "plugins", fmt.Sprintf("n%d", i+1))
+		p.write(here+"/lib.star", "")
+		for _, link := range []string{"l", "r"} {
+			if err := os.Symlink(next, filepath.Join(p.root, here, link)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p.write("home/plugins/n12/lib.star", "")
+	p.write("home/plugins/a.star", command("one"))
+	all := p.warnings()
+	e, _ := p.atTerminal(nobody)
+	p.eventually("the notice", func() bool { return p.warned(all, "the rest is not watched") })
+	p.write("home/plugins/a.star", command("two"))
+	p.eventually("the reload", func() bool { return says(p, e) == "two" })
+	if n := strings.Count(p.said(), "the rest is not watched"); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}
+
 // When the new apply fails, nothing of it remains and the old code is not
 // silently resumed; Restore brings the last good version back.
 func TestReloadFailsThenRestore(t *testing.T) {

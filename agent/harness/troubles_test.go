@@ -2,6 +2,7 @@ package harness_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,46 @@ func notesOf(e *harness.Engine, name string) string {
 		}
 	}
 	return "absent"
+}
+
+// What is wrong with plugins at the start is a warning each, before the first prompt, on
+// a screen as well as without one.
+func TestStartTellsWhatIsWrong(t *testing.T) {
+	tool := "inject = [\"tools\"]\ndef apply(ctx):\n    tool(\"look\", \"Looks.\", {}, lambda args: \"\")\n"
+	for _, host := range []string{"headless", "terminal"} {
+		p := newPlace(t)
+		p.write("home/plugins/a.star", tool)
+		p.write("home/plugins/b.star", tool)
+		p.write("home/plugins/bad name.star", tool)
+		p.write("home/plugins/fails.star", "def apply(ctx):\n    fail(\"no\")\n")
+		p.write("home/plugins/odd.star", "def apply(ctx)\n")
+		p.write("home/plugins/waits.star", "inject = [\"mail\"]\ndef apply(ctx): pass\n")
+		p.write("home/plugins.json", `[{"id": "a", "surprise": 1}]`)
+		p.options.Host = host
+		all := p.warnings()
+		p.start()
+		p.mu.Lock()
+		warnings := slices.Clone(*all)
+		p.mu.Unlock()
+		for _, want := range []string{
+			"tool look of b is not in effect: the name belongs to a",
+			`plugin bad name failed: the name "bad name" may hold letters, digits`,
+			"plugin fails failed: apply: home/plugins/fails.star:2:9: fail: no",
+			"plugin odd failed: home/plugins/odd.star:2:1",
+			"plugin waits is pending: waiting for mail",
+			`unknown field "surprise"`,
+		} {
+			n := 0
+			for _, text := range warnings {
+				if strings.Contains(text, want) {
+					n++
+				}
+			}
+			if n != 1 {
+				t.Errorf("%s: %d warnings say %q:\n%s", host, n, want, strings.Join(warnings, "\n"))
+			}
+		}
+	}
 }
 
 // A reload that leaves a plugin dead is no success: it warns with the reason, of those

@@ -71,6 +71,22 @@ func TestCommandNames(t *testing.T) {
 	}
 }
 
+// What a command of a plugin shows is the person's alone: the model reads neither it nor
+// that it was typed.
+func TestCommandStaysWithThePerson(t *testing.T) {
+	p := newPlace(t)
+	p.write("home/plugins/say.star", command("for your eyes"))
+	e, _ := p.atTerminal(nobody)
+	p.prompt(e, "one")
+	if got := p.command(e, "say", "about it"); got != "for your eyes" {
+		t.Fatalf("it says %q", got)
+	}
+	p.prompt(e, "two")
+	if text := transcriptText(e); !strings.Contains(text, "two") || strings.Contains(text, "eyes") || strings.Contains(text, "about it") {
+		t.Errorf("the model reads\n%s", text)
+	}
+}
+
 // A command in a file is a prompt: headless it runs at once, on a screen it waits
 // like a typed line.
 func TestCommandFileRuns(t *testing.T) {
