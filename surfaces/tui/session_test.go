@@ -233,6 +233,24 @@ func TestKeys(t *testing.T) {
 	l.sees("hello you")
 }
 
+// A command of a plugin is offered with what it does and whose it is.
+func TestCommandIsOffered(t *testing.T) {
+	l := newLab(t, 80, 24, &engine{commands: []view.Command{{Name: "greet", Description: "Greets somebody.", From: "greeter"}}})
+	l.until("the commands", func() bool { return !l.s.wants && !l.s.reading })
+	for _, r := range "/gre" {
+		l.key(tcell.KeyRune, r, 0)
+	}
+	l.until("the offer", func() bool {
+		l.s.draw()
+		for line := range strings.Lines(screenText(l.screen)) {
+			if strings.Contains(line, "greet ") && strings.Contains(line, "Greets somebody.") && strings.Contains(line, "greeter") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // Bug report F-03: a paste is one entry and sends nothing, as keys between markers too.
 func TestPaste(t *testing.T) {
 	e := &engine{}

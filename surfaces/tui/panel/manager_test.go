@@ -310,9 +310,19 @@ func TestMarkupIsText(t *testing.T) {
 	} {
 		l := newLab(t, 200, 12)
 		l.show("p", dict{"kind": "bottom", "height": 5}, tree)
-		all := rect(0, 0, 200, 12)
-		if screen := text(l.screen, all); !strings.Contains(screen, markup) {
-			t.Errorf("%v:\n%s", tree, screen)
+		rows := strings.Split(text(l.screen, rect(0, 0, 200, 12)), "\n")
+		y := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, markup) })
+		if y < 0 {
+			t.Errorf("%v:\n%s", tree, strings.Join(rows, "\n"))
+			continue
+		}
+		at := kit.Width(rows[y][:strings.Index(rows[y], markup)])
+		_, first, _ := l.screen.Get(at, y)
+		for x := at; x < at+len(markup); x++ {
+			if _, style, _ := l.screen.Get(x, y); style != first {
+				t.Errorf("%v: a tag changes the style of cell %d in %q", tree, x, rows[y])
+				break
+			}
 		}
 	}
 }
