@@ -124,11 +124,37 @@ func (e *Editor) Clear() {
 	e.changed()
 }
 
-// AttachFile puts a file in at the caret.
+// AttachFile puts a file in at the caret, with a blank around it.
 func (e *Editor) AttachFile(path string) {
 	e.flush()
-	path = view.CleanLine(path)
-	e.b.insert(foldPiece(fold{label: "file " + path, file: path}))
+	p := foldPiece(fileFold(view.CleanLine(path))).join(plainPiece(" "))
+	if before := e.b.p.text[:e.b.caret]; before != "" && !strings.HasSuffix(before, " ") && !strings.HasSuffix(before, "\n") {
+		p = plainPiece(" ").join(p)
+	}
+	e.b.insert(p)
+	e.changed()
+}
+
+// Attached are the files that go with what is written, in order.
+func (e *Editor) Attached() []string { return e.b.p.files() }
+
+// Detach takes all attached files out of what is written, as one step that can be undone.
+func (e *Editor) Detach() {
+	e.flush()
+	p := e.b.p
+	for i := 0; i < len(p.folds); {
+		if p.folds[i].file == "" {
+			i++
+			continue
+		}
+		at := place(p.text, i)
+		end := at + 1
+		if strings.HasPrefix(p.text[end:], " ") {
+			end++
+		}
+		p = p.replace(at, end, piece{})
+	}
+	e.b.change(0, len(e.b.p.text), p)
 	e.changed()
 }
 

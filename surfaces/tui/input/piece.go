@@ -41,6 +41,20 @@ func foldPiece(f fold) piece { return piece{text: string(foldMark), folds: []fol
 
 func marks(s string) int { return strings.Count(s, string(foldMark)) }
 
+// place is where the i-th mark of a text stands.
+func place(s string, i int) int {
+	for at := range len(s) {
+		if s[at] != foldMark {
+			continue
+		}
+		if i == 0 {
+			return at
+		}
+		i--
+	}
+	return len(s)
+}
+
 // cut returns the bytes from up to to, with their folds.
 func (p piece) cut(from, to int) piece {
 	if len(p.folds) == 0 {

@@ -55,6 +55,18 @@ func (q *Queue) Pop() (Entry, bool) {
 	return first.entry, true
 }
 
+// DropQueued takes away the i-th line that waits; false where there is none.
+func (e *Editor) DropQueued(i int) bool {
+	if i < 0 || i >= e.queue.Len() {
+		return false
+	}
+	e.queue.take(i)
+	if e.marked > i || e.marked >= e.queue.Len() {
+		e.marked-- // the mark stays on its line
+	}
+	return true
+}
+
 // Entries lists them.
 func (q *Queue) Entries() []Entry {
 	var out []Entry
