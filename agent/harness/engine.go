@@ -342,6 +342,12 @@ func (e *Engine) plainSystem() string {
 	return prompt.Compose(base, e.texts.Instructions, e.texts.Skills, e.options.AppendSystem)
 }
 
+// Attachable says what Prompt and Steer would say against a file.
+func (e *Engine) Attachable(ctx context.Context, file string) error {
+	_, err := e.attach(ctx, []string{file})
+	return err
+}
+
 // Prompt runs one prompt to its outcome, and then what plugins queued meanwhile. The
 // model gets the files with it, as Attach reads them; one that cannot be read is an
 // outcome "error" before anything ran.

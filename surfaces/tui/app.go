@@ -42,6 +42,8 @@ type Options struct {
 	Bell bool
 	// Keys over the usual ones, key to action: see command.Bind.
 	Keys map[string]string
+	// Attach are the files that go with the first prompt.
+	Attach []string
 	// History of what was typed; nil for an empty one.
 	History *input.History
 }
@@ -91,6 +93,7 @@ type Session struct {
 	stopped  bool      // the loop is to end
 	failure  error
 	quitHint time.Time // of the first Ctrl-C
+	typed    time.Time // the last key of the prompt
 	hintTill time.Time
 	pasting  bool
 	paste    []rune
@@ -231,6 +234,9 @@ func (s *Session) show(ctx context.Context, screen tcell.Screen, open Open) erro
 	}
 	s.signs = kit.SignsFor(s.signs.ASCII || screen.CharacterSet() != "UTF-8")
 	s.focus()
+	for _, path := range s.o.Attach {
+		s.editor.AttachFile(path)
+	}
 	opens, abort := context.WithCancel(ctx)
 	defer abort()
 	s.drawn = func() { s.open(opens, open) }

@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"starling/bus/view"
@@ -19,14 +21,19 @@ type asked struct {
 	s       *Session
 	running bool
 	queued  []string
+	goes    []string // with the next prompt, or with the line behind the command
 	theme   string
+	beside  bool
 }
 
 var _ command.Session = asked{}
 
 func (a asked) Running() bool      { return a.running }
 func (a asked) Queued() []string   { return a.queued }
+func (a asked) Attached() []string { return a.goes }
+func (a asked) Lines() bool        { return a.s.lines != nil }
 func (a asked) Theme() string      { return a.theme }
+func (a asked) Beside() bool       { return a.beside }
 func (a asked) Keys() input.Keymap { return a.s.keys }
 func (a asked) Now() time.Time     { return a.s.now() }
 
@@ -65,20 +72,43 @@ func (a asked) with(d Driver) asked {
 }
 
 func (s *Session) asked() asked {
-	a := asked{s: s, running: s.running != nil, theme: s.theme.Name}
+	a := asked{s: s, running: s.running != nil, theme: s.theme.Name, beside: s.panels != nil && !s.panels.NoSides()}
+	if s.lines != nil {
+		a.goes = slices.Clone(s.lines.attached)
+		for _, e := range s.lines.queue {
+			a.queued = append(a.queued, e.Text+inBrackets(with(e.Attached)))
+		}
+		return a
+	}
+	a.goes = s.editor.Attached()
 	for _, e := range s.editor.Queue().Entries() {
 		a.queued = append(a.queued, e.Text)
-	}
-	if s.lines != nil {
-		a.queued = slices.Clone(s.lines.queue)
 	}
 	return a
 }
 
-// command runs "/NAME ARGS".
-func (s *Session) command(text string) {
-	name, args, _ := command.Split(text)
+// with says which files go with a line; "" for none.
+func with(files []string) string {
+	if len(files) == 0 {
+		return ""
+	}
+	return "with " + strings.Join(files, ", ")
+}
+
+// command runs "/NAME ARGS", of a prompt in which files are attached.
+func (s *Session) command(text string, files ...string) {
+	name, _, _ := command.Split(text)
+	if name == "attach" { // they are attached already, and stay it
+		for _, path := range files {
+			text = strings.Replace(text, input.Mention(path), "", 1)
+			s.editor.AttachFile(path)
+		}
+	}
+	_, args, _ := command.Split(text)
 	a := s.asked()
+	if name == "steer" && s.lines == nil {
+		a.goes = files
+	}
 	if command.Waits(name) {
 		s.beside(func(d Driver) func() {
 			r := command.Run(s.ctx, a.with(d), name, args)
@@ -150,7 +180,16 @@ func (s *Session) next() bool {
 // apply does what a command came to.
 func (s *Session) apply(r command.Reply) {
 	s.wants = true
+	if r.Do == command.Renew {
+		s.renew(r)
+		return
+	}
 	s.act(r)
+	s.tell(r)
+}
+
+// tell shows what a command came to.
+func (s *Session) tell(r command.Reply) {
 	if s.lines != nil && r.Copy != "" { // lines reach no clipboard: the terminal copies what it shows
 		s.lines.say("%s", r.Copy)
 		return
@@ -209,11 +248,9 @@ func (s *Session) act(r command.Reply) {
 		s.stop(nil)
 	case command.ClearScreen:
 		s.tr.Reset()
-	case command.Renew:
-		s.renew()
 	case command.Sidebar:
 		if s.panels != nil {
-			s.panels.SetNoSides(r.Arg == "off" || r.Arg == "" && !s.panels.NoSides())
+			s.panels.SetNoSides(r.Arg == "off")
 		}
 	case command.SetTheme:
 		s.auto = r.Arg == "auto"
@@ -227,22 +264,55 @@ func (s *Session) act(r command.Reply) {
 	case command.ShowPanel:
 		s.showPanel(r.Panel)
 	case command.DropQueue:
-		for {
-			if _, ok := s.editor.Queue().Pop(); !ok {
-				break
-			}
-		}
+		s.dropQueued(r.Arg)
+	case command.Attach:
 		if s.lines != nil {
-			s.lines.queue = nil
+			s.lines.attached = append(s.lines.attached, r.Files...)
+			return
+		}
+		for _, path := range r.Files {
+			s.editor.AttachFile(path)
+		}
+	case command.Detach:
+		if s.lines != nil {
+			s.lines.attached = nil
+			return
+		}
+		s.editor.Detach()
+	case command.Steer:
+		if s.lines != nil {
+			s.lines.attached = nil
+		}
+		s.steer(input.Entry{Text: r.Arg, Attached: r.Files})
+	}
+}
+
+// dropQueued drops the line of that number, or all that wait. No line is taken to be run
+// while a command is at work, so the number is still that of the line that was meant.
+func (s *Session) dropQueued(number string) {
+	n, err := strconv.Atoi(number)
+	switch {
+	case err == nil && s.lines != nil:
+		if n <= len(s.lines.queue) {
+			s.lines.queue = slices.Delete(s.lines.queue, n-1, n)
+		}
+	case err == nil:
+		s.editor.DropQueued(n - 1)
+	case s.lines != nil:
+		s.lines.queue = nil
+	default:
+		for ok := true; ok; {
+			_, ok = s.editor.Queue().Pop()
 		}
 	}
 }
 
-// renew shows the conversation that is on now.
-func (s *Session) renew() {
+// renew shows the conversation that is on now, and then what the command came to.
+func (s *Session) renew(r command.Reply) {
 	s.inOrder(func(d Driver) func() {
 		messages := d.Transcript()
 		return func() {
+			defer s.tell(r)
 			if s.lines != nil {
 				for _, m := range messages {
 					s.lines.message(m)
@@ -269,8 +339,10 @@ func (s *Session) showPanel(id surfaces.ID) {
 	for _, p := range s.asked().Panels() {
 		if p.ID == id && p.Tree != nil {
 			s.print(s.treeRows(p.Tree))
+			return
 		}
 	}
+	s.notice(view.Notice{Text: "the panel " + id.String() + " shows nothing now; its plugin opens it", Warn: true})
 }
 
 // standsBeside tells whether a panel stands in a column beside the conversation.

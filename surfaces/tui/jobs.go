@@ -111,7 +111,7 @@ func (s *Session) stoppedJob(j *job) {
 		queued = s.queued()
 		s.holds = s.lines == nil || !s.lines.atEnd
 	}
-	s.notice(view.Notice{Text: j.what + " " + stoppedText(queued)})
+	s.notice(view.Notice{Text: j.what + " " + s.stoppedText(queued)})
 }
 
 // stopRun stops what runs, commands of the person too, and tells whether anything did.
@@ -132,12 +132,16 @@ func (s *Session) stopRun() bool {
 }
 
 // stoppedText says that something was stopped, and what waits for the person since.
-func stoppedText(queued int) string {
+func (s *Session) stoppedText(queued int) string {
+	key := "Enter"
+	if s.lines != nil {
+		key = "an empty line"
+	}
 	switch queued {
 	case 0:
 		return "stopped"
 	case 1:
-		return "stopped; 1 queued line waits: Enter sends it"
+		return "stopped; 1 queued line waits: " + key + " sends it"
 	}
-	return fmt.Sprintf("stopped; %d queued lines wait: Enter sends the first", queued)
+	return fmt.Sprintf("stopped; %d queued lines wait: %s sends the first", queued, key)
 }

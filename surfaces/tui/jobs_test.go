@@ -177,7 +177,7 @@ func TestLinesStopCommand(t *testing.T) {
 	l.line("then this")
 	l.sees("queued behind /slow: then this")
 	l.s.in.do(func() { l.s.stopRun() })
-	l.sees("/slow stopped; 1 queued line waits: Enter sends it")
+	l.sees("/slow stopped; 1 queued line waits: an empty line sends it")
 	l.line("")
 	l.sees("ready")
 	if got := strings.Join(e.said(), ","); got != "then this" {

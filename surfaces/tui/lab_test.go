@@ -25,8 +25,9 @@ const patience = time.Minute
 type engine struct {
 	mu       sync.Mutex
 	prompts  []string
-	files    []string // sent along
-	offers   []string // behind @
+	files    []string         // sent along
+	offers   []string         // behind @
+	refuses  map[string]error // files that cannot be attached
 	answers  []view.Answer
 	asked    []string // the ids of what was answered
 	status   view.Status
@@ -126,6 +127,7 @@ func (e *engine) Command(_ context.Context, name, args string) (view.CommandRepl
 func (e *engine) Transcript() []chat.Message                                 { return e.past }
 func (e *engine) Commands() []view.Command                                   { return e.commands }
 func (e *engine) Complete(context.Context, string, string) ([]string, error) { return nil, nil }
+func (e *engine) Attachable(_ context.Context, file string) error            { return e.refuses[file] }
 func (e *engine) Recheck(string, json.RawMessage) error                      { return nil }
 func (e *engine) Decisions() []view.Decision                                 { return nil }
 func (e *engine) Rules() []view.Rule                                         { return nil }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,10 @@ type lines struct {
 	calls map[string]string // what runs, by id
 	open  []*lineQuestion
 	aside []*lineQuestion // those about trust that were put off
-	queue []string
+	queue []input.Entry
+	// attached are the files that go with the next prompt.
+	attached []string
+
 	atEnd bool // the input is over
 	half  string
 }
@@ -52,8 +56,8 @@ func (s *Session) runLines(ctx context.Context, open Open) error {
 	for _, m := range d.Transcript() {
 		l.message(m)
 	}
-	st := d.Status()
-	l.say("%s %s, model %s. /help lists the commands.", orName(st.Workspace, "starling"), st.Branch, st.Model)
+	l.say("%s. /help lists the commands.", where(d.Status(), d.Mode()))
+	l.attach(ctx, d, s.o.Attach)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, caught...)
 	defer signal.Stop(signals)
@@ -100,6 +104,18 @@ func (s *Session) runLines(ctx context.Context, open Open) error {
 		l.say("%s", line)
 	}
 	return s.failure
+}
+
+// where says where one is, and what answers and may run there.
+func where(st view.Status, mode string) string {
+	parts := []string{strings.TrimSpace(orName(st.Workspace, "starling") + " " + st.Branch)}
+	if mode != "" {
+		parts = append(parts, "mode "+mode)
+	}
+	if st.Model != "" {
+		parts = append(parts, "model "+st.Model)
+	}
+	return strings.Join(parts, ", ")
 }
 
 func orName(name, other string) string {
@@ -225,10 +241,44 @@ func (l *lines) next() bool {
 	if len(l.queue) == 0 {
 		return false
 	}
-	text := l.queue[0]
+	e := l.queue[0]
 	l.queue = l.queue[1:]
-	l.s.prompt(input.Entry{Text: text})
+	l.s.prompt(e)
 	return true
+}
+
+// wait has a line wait for what runs, and says so.
+func (l *lines) wait(e input.Entry) {
+	l.s.enqueue(e)
+	words := []string{"queued"}
+	if what := l.s.blocks(); what != "" {
+		words = append(words, "behind", what)
+	}
+	if files := with(e.Attached); files != "" {
+		words = append(words, files)
+	}
+	l.say("%s: %s", oneLine(strings.Join(words, " ")), oneLine(e.Text))
+}
+
+// attach attaches files of the command line.
+func (l *lines) attach(ctx context.Context, d Driver, files []string) {
+	for _, path := range files {
+		if err := d.Attachable(ctx, path); err != nil {
+			l.say("warning: %v", err)
+			continue
+		}
+		l.attached = append(l.attached, path)
+	}
+	if len(l.attached) > 0 {
+		l.say("attached to the next prompt: %s", oneLine(strings.Join(l.attached, ", ")))
+	}
+}
+
+// keeps attaches the files of a prompt that was not taken to the next one.
+func (l *lines) keeps(e input.Entry) {
+	if l.attached = slices.Concat(e.Attached, l.attached); len(l.attached) > 0 {
+		l.say("attached to the next prompt: %s; /attach drop forgets it", oneLine(strings.Join(l.attached, ", ")))
+	}
 }
 
 // over is the end of the input: what runs goes on, what is asked is refused.
@@ -266,16 +316,10 @@ func (l *lines) line(text string) {
 		l.s.shell(trimmed)
 	case isCommand:
 		l.s.command(trimmed)
-	case !l.s.free():
-		l.queue = append(l.queue, text)
-		if what := l.s.blocks(); what != "" {
-			l.say("queued behind %s: %s", what, oneLine(text))
-			return
-		}
-		l.say("queued: %s", oneLine(text))
 	default:
-		l.s.holds = false
-		l.s.prompt(input.Entry{Text: text})
+		e := input.Entry{Text: text, Attached: l.attached}
+		l.attached = nil
+		l.s.deliver(e)
 	}
 }
 

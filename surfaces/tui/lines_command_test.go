@@ -18,14 +18,21 @@ func TestLinesCommands(t *testing.T) {
 	}}
 	l := newPlain(t, e)
 	l.sees("so:")
-	lines := []string{"/copy code", "/copy all", "/help keys", "/queue drop", "/sidebar off", "/theme none"}
+	lines := []string{"/copy code", "/copy all", "/help keys", "/queue drop", "/sidebar off", "/theme none", "/resume s-1", "/attach x"}
 	for _, u := range command.Usages() {
 		if name := strings.Fields(u.Line)[0]; name != "/quit" {
 			lines = append(lines, name)
 		}
 	}
 	for _, line := range lines {
+		before := len(l.text())
 		l.line(line)
+		for end := time.Now().Add(patience); len(l.text()) == before; time.Sleep(2 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s is answered with nothing", line)
+			}
+		}
+		until(l, "the end of "+line, func() bool { return l.s.changing == 0 })
 	}
 	l.line("still there?")
 	for end := time.Now().Add(patience); len(e.said()) == 0 && time.Now().Before(end); {

@@ -29,23 +29,29 @@ type plainLab struct {
 
 func newPlain(t *testing.T, e *engine) *plainLab {
 	t.Helper()
+	return newPlainWith(t, e, Options{})
+}
+
+// newPlainWith has options besides those of the line mode.
+func newPlainWith(t *testing.T, e *engine, o Options) *plainLab {
+	t.Helper()
 	inRead, inWrite, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newPlainOn(t, e, inRead, inWrite)
+	return newPlainOn(t, e, o, inRead, inWrite)
 }
 
 // newPlainOn reads what is written at the other end of inRead.
-func newPlainOn(t *testing.T, e *engine, inRead, inWrite *os.File) *plainLab {
+func newPlainOn(t *testing.T, e *engine, o Options, inRead, inWrite *os.File) *plainLab {
 	t.Helper()
 	outRead, outWrite, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Options{Plain: true, In: inRead, Out: outWrite, Env: func(k string) string {
-		return map[string]string{"LANG": "C.UTF-8"}[k]
-	}})
+	o.Plain, o.In, o.Out = true, inRead, outWrite
+	o.Env = func(k string) string { return map[string]string{"LANG": "C.UTF-8"}[k] }
+	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,7 @@ func (s *Session) arrival(d Driver) (done func()) {
 // runs what the person sent meanwhile.
 func (s *Session) arrive(past []chat.Message, status view.Status, mode string) {
 	s.replay(past)
+	s.checkAttached()
 	s.status, s.mode, s.ready = status, mode, true
 	s.idle()
 	for _, f := range s.held {
@@ -85,6 +86,27 @@ func (s *Session) arrive(past []chat.Message, status view.Status, mode string) {
 	}
 	s.held = nil
 	s.next()
+}
+
+// checkAttached says which files of the command line cannot be attached. They stand in the
+// prompt since the first frame.
+func (s *Session) checkAttached() {
+	if len(s.o.Attach) == 0 {
+		return
+	}
+	s.beside(func(d Driver) func() {
+		var faults []string
+		for _, path := range s.o.Attach {
+			if err := d.Attachable(s.ctx, path); err != nil {
+				faults = append(faults, err.Error())
+			}
+		}
+		return func() {
+			for _, text := range faults {
+				s.notice(view.Notice{Text: text, Warn: true})
+			}
+		}
+	})
 }
 
 // onceReady runs f on the event loop, behind what was said in an earlier time.

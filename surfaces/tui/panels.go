@@ -37,10 +37,8 @@ func (s *Session) Queued(_, text string) error {
 		switch {
 		case s.free() && !s.holding():
 			s.prompt(input.Entry{Text: text})
-		case s.lines != nil:
-			s.lines.queue = append(s.lines.queue, text)
 		default:
-			s.editor.Queue().Push(input.Entry{Text: text})
+			s.enqueue(input.Entry{Text: text})
 		}
 	})
 	return nil

@@ -37,8 +37,8 @@ func (s *Session) pending() bool {
 func (s *Session) send(e input.Entry) {
 	s.tr.End()
 	text := strings.TrimSpace(e.Text)
-	_, _, isCommand := command.Split(text)
-	isCommand = isCommand && len(e.Attached) == 0
+	name, _, isCommand := command.Split(text)
+	isCommand = isCommand && (len(e.Attached) == 0 || command.TakesFiles(name))
 	isShell := strings.HasPrefix(text, "!")
 	switch {
 	case !s.ready && (isShell || isCommand):
@@ -46,13 +46,32 @@ func (s *Session) send(e input.Entry) {
 	case isShell:
 		s.shell(text)
 	case isCommand:
-		s.command(text)
-	case !s.free():
-		s.editor.Queue().Push(e)
+		s.command(text, e.Attached...)
 	default:
+		s.deliver(e)
+	}
+}
+
+// deliver runs a prompt, or has it wait for what runs.
+func (s *Session) deliver(e input.Entry) {
+	switch {
+	case s.free():
 		s.holds = false
 		s.prompt(e)
+	case s.lines != nil:
+		s.lines.wait(e)
+	default:
+		s.enqueue(e)
 	}
+}
+
+// enqueue has a prompt wait.
+func (s *Session) enqueue(e input.Entry) {
+	if s.lines != nil {
+		s.lines.queue = append(s.lines.queue, e)
+		return
+	}
+	s.editor.Queue().Push(e)
 }
 
 // prompt begins a run.
@@ -72,8 +91,11 @@ func (s *Session) prompt(e input.Entry) {
 		defer close(a.done)
 		out = s.engine.driver.Prompt(ctx, e.Text, e.Attached...) // nothing runs before it is there
 	}, func() {
-		if out.Untaken && s.lines == nil {
+		switch {
+		case out.Untaken && s.lines == nil:
 			s.editor.Return(e)
+		case out.Untaken:
+			s.lines.keeps(e)
 		}
 		s.ended(out)
 	})
@@ -99,7 +121,7 @@ func (s *Session) ended(out view.Outcome) {
 	switch {
 	case was.stopping && (out.Stop == "aborted" || s.queued() > 0):
 		s.holds = s.lines == nil || !s.lines.atEnd
-		s.notice(view.Notice{Text: stoppedText(s.queued())})
+		s.notice(view.Notice{Text: s.stoppedText(s.queued())})
 	case out.Why != "" && out.Why != was.told: // else the turn has said so
 		s.notice(view.Notice{Text: out.Stop + ": " + out.Why, Warn: true})
 	}
@@ -124,10 +146,10 @@ func (s *Session) bell() {
 	}
 }
 
-// steer sends a queued line into the run that goes on.
+// steer sends a line into the run that goes on.
 func (s *Session) steer(e input.Entry) {
 	if s.running == nil {
-		s.send(e)
+		s.deliver(e)
 		return
 	}
 	s.beside(func(d Driver) func() {
@@ -140,7 +162,7 @@ func (s *Session) steer(e input.Entry) {
 			case s.free(): // it ended meanwhile
 				s.prompt(e)
 			default:
-				s.editor.Queue().Push(e)
+				s.enqueue(e)
 				if s.running == nil {
 					return // what a command changes comes first
 				}

@@ -26,7 +26,7 @@ func TestLinesForgetWhatWasBegun(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &engine{}
-	l := newPlainOn(t, e, terminal, keys)
+	l := newPlainOn(t, e, Options{}, terminal, keys)
 	l.sees("/help")
 	// The first line tells that the terminal has what stands behind it, too.
 	if _, err := keys.WriteString("/nothing\n1"); err != nil {

@@ -16,6 +16,8 @@ type Driver interface {
 	// Steer adds a user message to the run that goes on, with the files; an error when
 	// none goes on, or one cannot be read.
 	Steer(text string, files ...string) error
+	// Attachable says what Prompt and Steer would say against a file.
+	Attachable(ctx context.Context, file string) error
 	// Transcript is the conversation so far; read-only.
 	Transcript() []chat.Message
 	// Status is cheap: it is asked after each event that may change it.

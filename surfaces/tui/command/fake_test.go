@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,10 @@ type fake struct {
 
 	running  bool
 	queued   []string
+	attached []string
+	files    []string // of the workspace
+	lines    bool
+	hidden   bool // what stands beside
 	panels   []surfaces.Panel
 	status   view.Status
 	mode     string
@@ -51,6 +56,9 @@ func (f *fake) do(format string, args ...any) error {
 
 func (f *fake) Running() bool            { return f.running }
 func (f *fake) Queued() []string         { return f.queued }
+func (f *fake) Attached() []string       { return f.attached }
+func (f *fake) Lines() bool              { return f.lines }
+func (f *fake) Beside() bool             { return !f.hidden }
 func (f *fake) Panels() []surfaces.Panel { return f.panels }
 func (f *fake) Theme() string            { return "dark" }
 func (f *fake) Keys() input.Keymap       { return input.DefaultKeys() }
@@ -58,6 +66,18 @@ func (f *fake) Now() time.Time           { return noon }
 func (f *fake) AskAgain() bool           { return f.aside }
 
 func (f *fake) Shortcuts() command.Shortcuts { return command.DefaultShortcuts() }
+
+func (f *fake) Attachable(_ context.Context, file string) error {
+	if !slices.Contains(f.files, file) {
+		return fmt.Errorf("%s: no such file", file)
+	}
+	return nil
+}
+
+func (f *fake) Files(_ context.Context, query string, limit int) ([]string, error) {
+	f.did = append(f.did, fmt.Sprintf("files %q", query))
+	return f.files[:min(limit, len(f.files))], f.err
+}
 
 func (f *fake) Status() view.Status       { return f.status }
 func (f *fake) Mode() string              { return f.mode }

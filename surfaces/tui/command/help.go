@@ -74,7 +74,11 @@ func commandPart(b *Body, s Session) {
 }
 
 func keyPart(b *Body, s Session) {
-	for _, g := range KeyGroups(s.Keys(), s.Shortcuts()) {
+	groups := LineKeys()
+	if !s.Lines() {
+		groups = KeyGroups(s.Keys(), s.Shortcuts())
+	}
+	for _, g := range groups {
 		b.title(g.Title)
 		t := table{columns: []column{{}, {}}, wrap: true}
 		for _, k := range g.Keys {
@@ -84,7 +88,7 @@ func keyPart(b *Body, s Session) {
 	}
 }
 
-func completeHelp(s Session, _ string) []Candidate {
+func completeHelp(_ context.Context, s Session, _ string) []Candidate {
 	list := []Candidate{{Text: "keys", Help: "the keys"}}
 	for _, c := range List(s) {
 		list = append(list, Candidate{Text: c.Name, Help: c.Description, From: c.From})

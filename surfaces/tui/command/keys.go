@@ -182,6 +182,24 @@ func KeyGroups(m input.Keymap, others Shortcuts) []KeyGroup {
 	return []KeyGroup{session, editor, queue}
 }
 
+// LineKeys is the page with the keys of the line mode.
+func LineKeys() []KeyGroup {
+	return []KeyGroup{{Title: "Lines", Keys: []KeyHelp{
+		{Keys: `\ at the end`, Help: "the line goes on in the next one"},
+		{Keys: "an empty line", Help: "send the lines that wait since you stopped something"},
+		{Keys: "Ctrl-C", Help: "stop what runs, drop what is half typed; twice, leave"},
+		{Keys: "Ctrl-D", Help: "leave, once all that waits is done"},
+	}}}
+}
+
+// stopKey names the key that stops what runs.
+func stopKey(s Session) string {
+	if s.Lines() {
+		return "Ctrl-C"
+	}
+	return s.Shortcuts().Key(Stop)
+}
+
 // shownChords is how many keys of one action are listed.
 const shownChords = 3
 

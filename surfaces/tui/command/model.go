@@ -146,7 +146,7 @@ func isModel(m view.Model, name string) bool {
 	return name != "" && (m.ID == name || m.Name == name || strings.HasSuffix(m.ID, "/"+name))
 }
 
-func completeModel(s Session, args string) []Candidate {
+func completeModel(_ context.Context, s Session, args string) []Candidate {
 	if name, _, ok := strings.Cut(args, " "); ok {
 		for _, m := range s.Models() {
 			if isModel(m, name) {
@@ -169,7 +169,9 @@ func contextOf(m view.Model) string {
 	return kit.Tokens(m.Context)
 }
 
-func completeLevel(s Session, _ string) []Candidate { return levels(currentModel(s), "") }
+func completeLevel(_ context.Context, s Session, _ string) []Candidate {
+	return levels(currentModel(s), "")
+}
 
 func levels(m view.Model, before string) []Candidate {
 	var list []Candidate
@@ -235,7 +237,7 @@ func setMode(s Session, name string) Reply {
 	return say("mode %s", name)
 }
 
-func completeMode(Session, string) []Candidate {
+func completeMode(context.Context, Session, string) []Candidate {
 	var list []Candidate
 	for _, m := range Modes() {
 		list = append(list, Candidate{Text: m.Name, Help: m.Help})

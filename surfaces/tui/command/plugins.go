@@ -245,7 +245,7 @@ func restore(ctx context.Context, s Session, name string) Reply {
 	return say("%s is back at the last version that ran; its file is as it was, and counts again when it changes", name)
 }
 
-func completePlugin(s Session, _ string) []Candidate {
+func completePlugin(_ context.Context, s Session, _ string) []Candidate {
 	var list []Candidate
 	for _, p := range s.Plugins() {
 		list = append(list, Candidate{Text: p.Name, Help: p.State})

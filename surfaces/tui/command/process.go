@@ -134,7 +134,7 @@ func stopProcess(s Session, id string) Reply {
 	return say("process %d is told to end", n)
 }
 
-func completeProcess(s Session, _ string) []Candidate {
+func completeProcess(_ context.Context, s Session, _ string) []Candidate {
 	var list []Candidate
 	for _, p := range s.Processes() {
 		if p.Running {

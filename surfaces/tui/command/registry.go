@@ -24,7 +24,7 @@ type builtin struct {
 	help string
 	run  func(ctx context.Context, s Session, args string) Reply
 	// complete proposes what may follow the name; nil for nothing.
-	complete func(s Session, args string) []Candidate
+	complete func(ctx context.Context, s Session, args string) []Candidate
 }
 
 // builtins are in the order they are shown in.
@@ -41,7 +41,9 @@ func builtins() []builtin {
 		{"copy", "[code|all]", "copy the last answer, its code, or the conversation", copyText, words("code", "all")},
 		{"context", "", "show what fills the context of the model", contextUse, nil},
 		{"cost", "", "show tokens and cost", cost, nil},
-		{"queue", "[drop]", "show the lines that wait for the end of the run", queue, words("drop")},
+		{"attach", "[FILE...|drop]", "send files along with the next prompt; show or forget them", attach, completeFile},
+		{"steer", "TEXT", "send a line into the run that goes on", steer, nil},
+		{"queue", "[drop [N]]", "show the lines that wait for the end of the run; drop all, or one", queue, words("drop")},
 		{"tools", "", "show what the model can call", tools, nil},
 		{"skills", "", "show what the model may read up on", skills, nil},
 		{"ps", "[stop ID]", "show and stop processes", processes, completeProcess},
@@ -129,6 +131,10 @@ func others(s Session) []view.Command {
 // Waits tells whether a command may wait for the person: nothing is to wait for it.
 func Waits(name string) bool { return name == "trust" }
 
+// TakesFiles tells whether files may be attached to what is behind a command: with any
+// other one such a line is a prompt.
+func TakesFiles(name string) bool { return name == "attach" || name == "steer" }
+
 // Run does what a person asked for with /NAME ARGS. A name nobody has comes with the
 // one that was meant.
 func Run(ctx context.Context, s Session, name, args string) Reply {
@@ -185,7 +191,7 @@ func Complete(ctx context.Context, s Session, name, args string) ([]Candidate, e
 		if b.complete == nil {
 			return nil, nil
 		}
-		return b.complete(s, args), nil
+		return b.complete(ctx, s, args), nil
 	}
 	texts, err := s.Complete(ctx, name, args)
 	if err != nil {
@@ -200,8 +206,8 @@ func Complete(ctx context.Context, s Session, name, args string) ([]Candidate, e
 }
 
 // words completes with fixed words.
-func words(all ...string) func(Session, string) []Candidate {
-	return func(Session, string) []Candidate {
+func words(all ...string) func(context.Context, Session, string) []Candidate {
+	return func(context.Context, Session, string) []Candidate {
 		var list []Candidate
 		for _, w := range all {
 			list = append(list, Candidate{Text: w})

@@ -17,12 +17,19 @@ type Session interface {
 	Running() bool
 	// Queued are the lines that wait for its end, first one first.
 	Queued() []string
+	// Attached are the files that go with the next prompt.
+	Attached() []string
+	// Lines tells that the session is the line mode: there are no keys but those of the
+	// terminal itself, and nothing that was printed changes.
+	Lines() bool
 	// Panels are the surfaces of plugins, closed ones too.
 	Panels() []surfaces.Panel
 	// AskAgain opens a question about trust that the person put off; false for none.
 	AskAgain() bool
 	// Theme is the name of the theme.
 	Theme() string
+	// Beside tells whether the panels beside are shown.
+	Beside() bool
 	// Keys are those of the editor.
 	Keys() input.Keymap
 	// Shortcuts are the other ones.
@@ -50,6 +57,8 @@ type Reply struct {
 	Panel surfaces.ID
 	// Arg of the actions that say so.
 	Arg string
+	// Files of Attach and Steer.
+	Files []string
 }
 
 // Action is something only the screen can do.
@@ -61,10 +70,13 @@ const (
 	Quit               // leave the session
 	ClearScreen        // empty the screen; the conversation stays
 	Renew              // another session is on: show its conversation
-	Sidebar            // show or hide the columns beside: Arg is "on", "off" or "" for the other
+	Sidebar            // show or hide the columns beside: Arg is "on" or "off"
 	SetTheme           // Arg is its name
 	ShowPanel          // give a panel the keys; the line mode prints it
-	DropQueue          // drop the lines that wait
+	DropQueue          // drop the lines that wait; Arg is the number of one, or "" for all
+	Attach             // Files go with the next prompt
+	Detach             // none does
+	Steer              // Arg goes into the run, with Files
 )
 
 // Pick is a choice. The screen filters the items as the person types; the line mode

@@ -8,14 +8,16 @@ import (
 
 	"starling/bus/chat"
 	"starling/surfaces"
-	"starling/surfaces/tui/input"
 	"starling/surfaces/tui/kit"
 	frames "starling/surfaces/tui/panel"
 )
 
 func quit(context.Context, Session, string) Reply { return Reply{Do: Quit} }
 
-func clearScreen(context.Context, Session, string) Reply {
+func clearScreen(_ context.Context, s Session, _ string) Reply {
+	if s.Lines() {
+		return say("/clear has no effect here: what is printed stays. /new begins another conversation.")
+	}
 	return Reply{Do: ClearScreen, Body: Say("The screen is empty, the conversation goes on; /new begins another one.")}
 }
 
@@ -26,11 +28,24 @@ func sidebar(_ context.Context, s Session, args string) Reply {
 			return failure(err)
 		}
 	}
-	beside := func(p surfaces.Panel) bool { return p.Placement.Kind == surfaces.Side && p.Open() }
-	if !slices.ContainsFunc(s.Panels(), beside) {
-		return Reply{Do: Sidebar, Arg: args, Body: Say("no plugin shows a panel beside now; /panel lists those there are")}
+	if s.Lines() {
+		return say("/sidebar has no effect here: nothing stands beside lines. /panel NAME prints a panel.")
 	}
-	return Reply{Do: Sidebar, Arg: args}
+	if args == "" {
+		args = "on"
+		if s.Beside() {
+			args = "off"
+		}
+	}
+	beside := func(p surfaces.Panel) bool { return p.Placement.Kind == surfaces.Side && p.Open() }
+	said := "the panels beside are shown"
+	switch {
+	case !slices.ContainsFunc(s.Panels(), beside):
+		said = "no plugin shows a panel beside now; /panel lists those there are"
+	case args == "off":
+		said = "the panels beside are hidden; /sidebar shows them again"
+	}
+	return Reply{Do: Sidebar, Arg: args, Body: Say(said)}
 }
 
 // Themes are those a person can choose; auto follows the background.
@@ -38,12 +53,12 @@ func Themes() []string { return append([]string{"auto"}, kit.ThemeNames()...) }
 
 // theme is /theme [NAME].
 func theme(_ context.Context, s Session, args string) Reply {
-	if args != "" {
-		return setTheme(args)
+	if args != "" || s.Lines() {
+		return setTheme(s, args)
 	}
 	p := &Pick{Title: "theme", Keys: []Key{{
 		Chord: "enter", Help: "choose", Leaves: true,
-		Do: func(_ context.Context, id string) Reply { return setTheme(id) },
+		Do: func(_ context.Context, id string) Reply { return setTheme(s, id) },
 	}}}
 	for i, name := range Themes() {
 		item := Item{ID: name, Text: name}
@@ -55,14 +70,21 @@ func theme(_ context.Context, s Session, args string) Reply {
 	return Reply{Pick: p}
 }
 
-func setTheme(name string) Reply {
-	if err := oneOf("theme", name, Themes()); err != nil {
-		return failure(err)
+func setTheme(s Session, name string) Reply {
+	if name != "" {
+		if err := oneOf("theme", name, Themes()); err != nil {
+			return failure(err)
+		}
 	}
-	return Reply{Do: SetTheme, Arg: name}
+	if s.Lines() {
+		return say("/theme has no effect here: lines have no colours.")
+	}
+	return Reply{Do: SetTheme, Arg: name, Body: Say("the theme is " + name)}
 }
 
-func completeTheme(s Session, _ string) []Candidate { return words(Themes()...)(s, "") }
+func completeTheme(ctx context.Context, s Session, _ string) []Candidate {
+	return words(Themes()...)(ctx, s, "")
+}
 
 // panel is /panel [NAME].
 func panel(_ context.Context, s Session, args string) Reply {
@@ -124,7 +146,7 @@ func panelNamed(all []surfaces.Panel, name string) Reply {
 	return failed("there is no panel %q; /panel lists them", name)
 }
 
-func completePanel(s Session, _ string) []Candidate {
+func completePanel(_ context.Context, s Session, _ string) []Candidate {
 	var list []Candidate
 	for _, p := range s.Panels() {
 		if p.Placement.Kind != surfaces.Status && p.Open() {
@@ -132,33 +154,6 @@ func completePanel(s Session, _ string) []Candidate {
 		}
 	}
 	return list
-}
-
-// queue is /queue [drop].
-func queue(_ context.Context, s Session, args string) Reply {
-	waiting := s.Queued()
-	if args != "" {
-		if err := oneOf("argument", args, []string{"drop"}); err != nil {
-			return failure(err)
-		}
-		if len(waiting) == 0 {
-			return say("no line waits")
-		}
-		return Reply{Do: DropQueue, Body: Say(fmt.Sprintf("dropped: %d", len(waiting)))}
-	}
-	if len(waiting) == 0 {
-		return say("no line waits")
-	}
-	var b Body
-	t := table{columns: []column{{right: true}, {}}}
-	for i, text := range waiting {
-		t.row("", fmt.Sprint(i+1), text)
-	}
-	b.add(t)
-	if up := s.Keys().Key(input.Up); up != "" {
-		b.dim(up + " in the prompt marks one: Enter edits it, Alt-Enter sends it into the run, Del drops it.")
-	}
-	return Reply{Body: b}
 }
 
 // copyText is /copy [code|all].

@@ -24,7 +24,6 @@ func TestSidebarSaysWhenNothingIsBeside(t *testing.T) {
 		panels []surfaces.Panel
 		want   string
 	}{
-		{"two beside", day().panels, ""},
 		{"elsewhere", elsewhere, none},
 		{"closed", closed, none},
 		{"no panel", nil, none},
@@ -36,6 +35,17 @@ func TestSidebarSaysWhenNothingIsBeside(t *testing.T) {
 			if got := text(r); got != c.want || r.Do != command.Sidebar {
 				t.Errorf("%s, %s: says %q, want %q; does %d", c.name, line, got, c.want, r.Do)
 			}
+		}
+	}
+}
+
+// /sidebar alone does the other thing of what is shown, and says what it did.
+func TestSidebarTurnsOver(t *testing.T) {
+	for hidden, want := range map[bool]string{false: "off: the panels beside are hidden; /sidebar shows them again", true: "on: the panels beside are shown"} {
+		s := day()
+		s.hidden = hidden
+		if r := run(s, "/sidebar"); r.Do != command.Sidebar || r.Arg+": "+text(r) != want {
+			t.Errorf("hidden %v: %q, says %q", hidden, r.Arg, text(r))
 		}
 	}
 }

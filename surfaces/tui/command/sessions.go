@@ -17,7 +17,7 @@ func newSession(ctx context.Context, s Session, _ string) Reply { return switchT
 // switchTo goes on with a session; "" is a new one.
 func switchTo(ctx context.Context, s Session, id string) Reply {
 	if s.Running() {
-		return failed("a run goes on: stop it with %s first", s.Shortcuts().Key(Stop))
+		return failed("a run goes on: stop it with %s first", stopKey(s))
 	}
 	if err := s.Switch(ctx, id); err != nil {
 		return failure(err)
@@ -25,7 +25,7 @@ func switchTo(ctx context.Context, s Session, id string) Reply {
 	if id == "" {
 		return Reply{Do: Renew, Body: Say("another session begins; /resume goes back to this one")}
 	}
-	return Reply{Do: Renew}
+	return Reply{Do: Renew, Body: Say(fmt.Sprintf("the session %s goes on", id))}
 }
 
 // resume is /resume [ID].
@@ -136,7 +136,7 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%d days ago", d/(24*time.Hour))
 }
 
-func completeSession(s Session, _ string) []Candidate {
+func completeSession(_ context.Context, s Session, _ string) []Candidate {
 	list, err := ordered(s)
 	if err != nil {
 		return nil // /resume itself says why
