@@ -61,8 +61,8 @@ func TestAttachRefuses(t *testing.T) {
 			t.Errorf("%q: %v", c.args, e)
 		}
 	}
-	if e := l.run("--attach", "shot.png"); e.code != 2 || !strings.Contains(e.stderr, "--attach goes with a prompt") {
-		t.Errorf("without a prompt: %v", e)
+	if e := l.run("--attach", "shot.png"); e.code != 2 || !strings.Contains(e.stderr, "a session needs a terminal") {
+		t.Errorf("a session without a terminal: %v", e)
 	}
 	if n := len(l.sent()); n != 0 {
 		t.Errorf("%d requests", n)

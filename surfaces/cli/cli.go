@@ -185,7 +185,7 @@ func newApp(args []string, p Process) *ucli.App {
 			&ucli.BoolFlag{Name: "json", Usage: "with --list-plugins: as JSON", DisableDefaultText: true},
 			&ucli.StringFlag{Name: "output", Usage: "`FORMAT` of the answer: text, json (one document) or stream-json (one event a line)", Value: string(headless.Text)},
 			&ucli.BoolFlag{Name: "stdin", Usage: "put what stdin has behind the prompt; so does a lone - as the prompt", DisableDefaultText: true},
-			&ucli.StringSliceFlag{Name: "attach", Usage: "send the text or the image of this `FILE` along (repeatable)"},
+			&ucli.StringSliceFlag{Name: "attach", Usage: "send the text or the image of this `FILE` along with the (first) prompt (repeatable)"},
 			&ucli.DurationFlag{Name: "timeout", Usage: "end a run after this `TIME`, such as 90s or 10m", DefaultText: "none"},
 			&ucli.BoolFlag{Name: "plain", Usage: "a session without a screen: one line an event, questions by number", DisableDefaultText: true},
 			&ucli.BoolFlag{Name: "quiet", Usage: "no progress lines on stderr", DisableDefaultText: true},

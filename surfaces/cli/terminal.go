@@ -25,7 +25,7 @@ import (
 
 // session runs a session in the terminal, until the person leaves it.
 func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options) error {
-	for _, name := range []string{"output", "quiet", "stdin", "timeout", "attach"} {
+	for _, name := range []string{"output", "quiet", "stdin", "timeout"} {
 		if c.IsSet(name) {
 			return usage("--%s goes with a prompt; give one, as in: starling -p \"what does main.go do?\"", name)
 		}
@@ -39,7 +39,9 @@ func session(ctx context.Context, c *ucli.Context, p Process, o harness.Options)
 		return usage("%w", err)
 	}
 	history, unread := loadHistory(p.Home())
-	screen, err := newScreen(p, tui.Options{In: in, Out: out, History: history, Plain: c.Bool("plain")}, unread)
+	screen, err := newScreen(p, tui.Options{
+		In: in, Out: out, History: history, Plain: c.Bool("plain"), Attach: c.StringSlice("attach"),
+	}, unread)
 	if err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func newScreen(p Process, o tui.Options, unread error) (*tui.Session, error) {
 	if home := p.Home(); home != "" {
 		set, faults = ReadSettings(settingsFile(home))
 	}
-	set.In, set.Out, set.History, set.Plain = o.In, o.Out, o.History, o.Plain
+	set.In, set.Out, set.History, set.Plain, set.Attach = o.In, o.Out, o.History, o.Plain, o.Attach
 	set.Env = func(name string) string { v, _ := p.LookupEnv(name); return v }
 	screen, err := tui.New(set)
 	if err != nil {

@@ -228,6 +228,36 @@ func TestTypedAheadApprovesNothing(t *testing.T) {
 	}
 }
 
+// In a session files of the command line, and those of /attach, go with the next prompt and
+// with no other; what cannot be read is said before anything is sent.
+func TestSessionAttach(t *testing.T) {
+	l := newLab(t, func(w *reply, n int, _ string) {
+		w.send(data(content("answer "+strconv.Itoa(n+1)+"\n"), finish("stop")))
+	})
+	l.write("notes.txt", "from the start\n")
+	l.write("ws/a b.txt", "in the middle\n")
+	s := l.sit("--attach", "../notes.txt", "--attach", "absent")
+	s.shows("warning: absent: no such file")
+	s.shows("attached to the next prompt: ../notes.txt")
+	s.typed("look\n")
+	s.shows("answer 1")
+	l.eventually("the end of a run", func() bool { return strings.Contains(s.shown.String(), "ready") })
+	s.typed("/attach 'a b.txt' nowhere\n")
+	s.shows("warning: nowhere: no such file")
+	s.shows("attached to the next prompt: a b.txt")
+	s.typed("and now\n")
+	s.shows("answer 2")
+	s.typed("/quit\n")
+	if e := s.ends(); e.code != 0 {
+		t.Errorf("%v\n%s", e, s.shown.String())
+	}
+	sent := l.sent()
+	if len(sent) != 2 || !strings.Contains(sent[0].body, "from the start") || strings.Contains(sent[0].body, "in the middle") ||
+		strings.Count(sent[1].body, "from the start") != 1 || !strings.Contains(sent[1].body, "in the middle") {
+		t.Errorf("sent %v", sent)
+	}
+}
+
 // A command of the person's file, a command behind "!", and another session, as they
 // reach the model.
 func TestSessionCommands(t *testing.T) {
