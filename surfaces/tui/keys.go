@@ -41,6 +41,10 @@ func (s *Session) key(ev *tcell.EventKey) {
 		}
 		return
 	}
+	if chord != "esc" && s.typing(ev.When()) && (!s.asking.Done() || s.modal() == nil && s.panelFocus() && s.panels.FocusedOverlay()) {
+		s.write(ev)
+		return
+	}
 	if !s.asking.Done() {
 		s.asking.Key(ev)
 		return
@@ -50,6 +54,7 @@ func (s *Session) key(ev *tcell.EventKey) {
 		return
 	}
 	if s.panelFocus() {
+		s.typed = time.Time{}
 		switch s.others[chord] {
 		case command.Panels, command.PanelsBack: // never a plugin's
 			s.global(chord)
@@ -68,10 +73,26 @@ func (s *Session) key(ev *tcell.EventKey) {
 		s.global(chord)
 		return
 	}
-	if s.editor.Key(ev) {
-		return
+	if !s.write(ev) {
+		s.global(chord)
 	}
-	s.global(chord)
+}
+
+// pause is how long a person who writes has to rest before a question or an overlay that
+// opened meanwhile takes their keys: who is typing looks at what they write.
+const pause = 300 * time.Millisecond
+
+func (s *Session) typing(at time.Time) bool {
+	return !s.typed.IsZero() && at.Sub(s.typed) < pause
+}
+
+// write hands a key to the prompt; false when it has no use for it.
+func (s *Session) write(ev *tcell.EventKey) bool {
+	if !s.editor.Key(ev) {
+		return false
+	}
+	s.typed = ev.When()
+	return true
 }
 
 // behindEsc tells whether a key with Alt is Esc and what was typed right behind it:
@@ -209,6 +230,7 @@ func (s *Session) nextMode() {
 
 // cycle gives the keys to the next panel, and behind the last one to the prompt.
 func (s *Session) cycle(step int) {
+	s.typed = time.Time{} // the person chose
 	had := s.panelFocus()
 	switch {
 	case s.panels != nil && (s.panels.Cycle(step) || had):
@@ -274,8 +296,7 @@ func (s *Session) pasted(text string) {
 	s.redraw()
 	switch {
 	case text == "":
-	case !s.asking.Done():
-		s.asking.Paste(text)
+	case !s.asking.Done() && s.asking.Paste(text): // what no question takes is the prompt's
 	case s.modal() != nil:
 		s.modal().Paste(text)
 	case s.panelFocus() && s.panels.Paste(text):

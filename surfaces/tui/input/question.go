@@ -377,12 +377,14 @@ func (d *question) sendEdit(text string) {
 	})
 }
 
-// Paste goes into what is being written, never into an answer of one key.
+// Paste goes into what is being written, never into an answer of one key; false where
+// nothing is.
 func (d *question) Paste(text string) bool {
-	if d.field != nil && !d.deaf.ignores(d.now()) {
-		d.field.paste(text)
-		d.problem = ""
+	if d.field == nil || d.deaf.ignores(d.now()) {
+		return false
 	}
+	d.field.paste(text)
+	d.problem = ""
 	return true
 }
 

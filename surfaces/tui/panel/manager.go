@@ -221,6 +221,12 @@ func (m *Manager) Open() bool {
 	return slices.ContainsFunc(m.order, func(id surfaces.ID) bool { return m.views[id].panel.Tree != nil })
 }
 
+// FocusedOverlay tells whether an overlay has the keys.
+func (m *Manager) FocusedOverlay() bool {
+	id, ok := m.Focused()
+	return ok && m.views[id].panel.Placement.Kind == surfaces.Overlay
+}
+
 // Focused returns the panel that has the keys; false when it is the input.
 func (m *Manager) Focused() (surfaces.ID, bool) {
 	return m.choices.Focus, m.choices.Focus != (surfaces.ID{})
