@@ -170,6 +170,25 @@ func TestC03Flood(t *testing.T) {
 	}
 }
 
+// Bug report C-03: beside commands that print without an end keys are shown as they come,
+// and Esc ends the run.
+func TestC03KeysBesideAFlood(t *testing.T) {
+	flood := bash("echo $$ >> pids; exec yes")
+	l := asking(t, nil, []want{flood, flood, flood})
+	w := l.open(80, 24, "--mode", "yolo")
+	w.sees("what is to be done?")
+	w.press("go\r")
+	pids := l.pids("pids", 3)
+	w.sees("│ y")
+	w.press("still here")
+	w.sees("› still here")
+	w.press(escape)
+	w.sees("stopped")
+	l.gone(pids)
+	w.press("\x03\x03")
+	w.leaves()
+}
+
 // Bug report C-03: what a tool of a plugin returns is bounded too, so a server that
 // refuses large bodies is never sent one; the whole of it can be read.
 func TestC03PluginReturnsMuch(t *testing.T) {
