@@ -200,3 +200,17 @@ func TestListFilters(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// What a session is listed as is what the person wrote first, without the files they sent
+// along.
+func TestListedWithoutFiles(t *testing.T) {
+	st := store(t)
+	s := must[*session.Session](t)(st.Create(session.Meta{Cwd: "/w"}))
+	m := user("look")
+	m.Blocks = append(m.Blocks, chat.Block{Kind: chat.Text, Text: "a.txt:\n1\thello"})
+	ok(t, s.Append(m))
+	ok(t, s.Close())
+	if got := must[[]session.Info](t)(st.List(session.Filter{}))[0].Prompt; got != "look" {
+		t.Errorf("listed as %q", got)
+	}
+}

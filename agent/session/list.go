@@ -183,7 +183,7 @@ func (i *Info) begins(head []byte) error {
 		var l struct{ chat.Message }
 		text := ""
 		if json.Unmarshal(line, &l) == nil {
-			text = l.Text()
+			text = l.Said()
 		} else {
 			text = cutText(line)
 		}
