@@ -405,8 +405,13 @@ func after(first, second agent.Outcome) agent.Outcome {
 
 // SessionID is what Options.Resume takes; empty when nothing is recorded.
 func (e *Engine) SessionID() string {
-	info, _ := e.record.info()
-	return info.ID
+	e.record.mu.Lock()
+	s := e.record.session
+	e.record.mu.Unlock()
+	if s == nil || !s.OnDisk() {
+		return ""
+	}
+	return s.ID()
 }
 
 func (e *Engine) outcome(o agent.Outcome) view.Outcome {

@@ -212,16 +212,6 @@ func (a *appender) ready() error {
 	return nil
 }
 
-// close flushes and closes. It may be called again.
-func (a *appender) close() error {
-	err := a.flush()
-	if a.file != nil {
-		err = errors.Join(err, a.file.Close())
-		a.file = nil
-	}
-	return err
-}
-
 // setAside copies a half line into a file of its own, PATH.torn-N.
 func setAside(path string, offset, length int64) (err error) {
 	in, err := trust.OpenRegular(path, os.O_RDONLY, 0)

@@ -46,6 +46,7 @@ type Session struct {
 	last     int // highest number among the ids
 	tail     tail
 	log      *appender // nil unless open for writing
+	gone     bool      // closed, with nothing in its file
 	faults   int
 	problems []string
 	recorder *Recorder
@@ -350,8 +351,18 @@ func (s *Session) flush() error {
 	return err
 }
 
-// Close flushes and gives the lock back. A session nothing was said in leaves no
-// file. After an *UnsavedError what waited is lost.
+// OnDisk tells whether anything of the session is in its file, so that it can be opened.
+func (s *Session) OnDisk() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.log == nil {
+		return !s.gone
+	}
+	return s.log.size+int64(s.log.written) > 0
+}
+
+// Close flushes and gives the lock back. A session nothing was said in, or nothing of
+// which could be written, leaves no file. After an *UnsavedError what waited is lost.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -362,12 +373,15 @@ func (s *Session) Close() error {
 	if s.recorder != nil {
 		err = errors.Join(s.recorder.Flush(), s.recorder.close())
 	}
-	if s.log.size == 0 && len(s.nodes) == 0 && len(s.labels) == 0 {
-		if s.log.file != nil {
-			err = errors.Join(err, os.Remove(s.path), s.log.file.Close())
-		}
-	} else {
-		err = errors.Join(err, s.log.close())
+	open := s.log.file != nil
+	if len(s.nodes) > 0 || len(s.labels) > 0 || s.log.size > 0 {
+		err = errors.Join(err, s.log.flush())
+	}
+	if s.gone = s.log.size == 0; s.gone && (open || s.log.file != nil) {
+		err = errors.Join(err, os.Remove(s.path))
+	}
+	if s.log.file != nil {
+		err = errors.Join(err, s.log.file.Close())
 	}
 	s.log = nil
 	return err

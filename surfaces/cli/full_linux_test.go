@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -102,5 +103,71 @@ def apply(ctx):
 				t.Errorf("later: %v", e)
 			}
 		})
+	}
+}
+
+// A session that could not be written when the person began another one is written as soon
+// as there is room; what never could be is told at the end.
+func TestFullDiskAndAnotherSession(t *testing.T) {
+	for _, again := range []bool{true, false} {
+		t.Run(fmt.Sprint("space again ", again), func(t *testing.T) {
+			l := newLab(t, func(w *reply, n int, _ string) { w.send(says(fmt.Sprint("answer-", n))) })
+			w := l.open(100, 24)
+			w.sees("what is to be done?")
+			ask := func(text, answer string) {
+				t.Helper()
+				w.press("\x1b[200~" + text + "\x1b[201~\r")
+				w.sees(answer)
+				w.eventually("the end of the run", func() bool { return !strings.Contains(w.screen(), "Esc stops") })
+			}
+			ask("first-question", "answer-0")
+			full := len(l.read(strings.TrimPrefix(l.sessionFile(), l.root+"/")))
+			if err := setRoom(w.pid, uint64(full)); err != nil {
+				t.Fatal(err)
+			}
+			ask("second-question", "answer-1")
+			first := strings.TrimPrefix(l.sessionFile(), l.root+"/")
+			w.press("\x1b[200~/new\x1b[201~\r")
+			w.sees("it is tried again until starling ends")
+			if again {
+				if err := setRoom(w.pid, 1<<40); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ask("third-question", "answer-2")
+			w.press("\x03\x03")
+			if again {
+				w.leaves()
+			} else {
+				w.sees(strings.TrimSuffix(first[strings.LastIndexByte(first, '/')+1:], ".jsonl"), "not saved")
+			}
+			if said := l.read(first); again != strings.Contains(said, "answer-1") || again != strings.Contains(said, "second-question") {
+				t.Errorf("the first session holds %s", said)
+			}
+		})
+	}
+}
+
+// Of a session of which nothing could be written no file is left, and nobody is told to go
+// on with it: they would go on with another one.
+func TestFullDiskFromTheStart(t *testing.T) {
+	l := newLab(t, func(w *reply, _ int, _ string) { w.send(says("the-answer")) })
+	w := l.open(100, 24)
+	w.sees("what is to be done?")
+	if err := setRoom(w.pid, 0); err != nil {
+		t.Fatal(err)
+	}
+	w.press("\x1b[200~go\x1b[201~\r")
+	w.sees("the-answer", "not on disk")
+	w.eventually("the end of the run", func() bool { return !strings.Contains(w.screen(), "Esc stops") })
+	w.press("\x03\x03")
+	w.sees("not saved")
+	<-w.over
+	if shown := w.screen(); strings.Contains(shown, "--continue") {
+		t.Errorf("a session that is not there is offered:\n%s", shown)
+	}
+	files, err := filepath.Glob(filepath.Join(l.home, "sessions", "*.jsonl"))
+	if err != nil || len(files) > 0 {
+		t.Errorf("left: %q, %v", files, err)
 	}
 }

@@ -94,18 +94,21 @@ type Session struct {
 	failure  error
 	quitHint time.Time // of the first Ctrl-C
 	typed    time.Time // the last key of the prompt
-	hintTill time.Time
-	pasting  bool
-	paste    []rune
-	buttons  tcell.ButtonMask
-	dragged  kit.Part // the part a press began in
-	shown    string   // text of a prompt that is in the transcript before its run began
-	look     func()   // ends the look for files that goes on; nil before the first
-	wants    bool     // the status is to be read again
-	reading  bool     // it is being read
-	drawn    func()   // once the first frame stands
-	started  func()   // for tests: likewise
-	area     areas
+	// meanwhile is what was told since the first of the commands that run began: it
+	// outlives a conversation that takes the place of the one before.
+	meanwhile []view.Notice
+	hintTill  time.Time
+	pasting   bool
+	paste     []rune
+	buttons   tcell.ButtonMask
+	dragged   kit.Part // the part a press began in
+	shown     string   // text of a prompt that is in the transcript before its run began
+	look      func()   // ends the look for files that goes on; nil before the first
+	wants     bool     // the status is to be read again
+	reading   bool     // it is being read
+	drawn     func()   // once the first frame stands
+	started   func()   // for tests: likewise
+	area      areas
 }
 
 // activity is a prompt on its way.
@@ -173,7 +176,13 @@ func (s *Session) Notice(n view.Notice) {
 	})
 }
 
+// mostMeanwhile is how many lines a command may tell that leads to another session.
+const mostMeanwhile = 100
+
 func (s *Session) notice(n view.Notice) {
+	if len(s.jobs) > 0 && len(s.meanwhile) < mostMeanwhile {
+		s.meanwhile = append(s.meanwhile, n)
+	}
 	if s.lines != nil {
 		s.lines.notice(n)
 		return

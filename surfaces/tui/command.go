@@ -321,6 +321,9 @@ func (s *Session) renew(r command.Reply) {
 			}
 			s.tr.Reset()
 			s.replay(messages)
+			for _, n := range s.meanwhile { // also what is wrong with this session
+				s.tr.Notice(n)
+			}
 		}
 	})
 }

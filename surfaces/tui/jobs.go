@@ -27,6 +27,9 @@ const shownAfter = 200 * time.Millisecond
 // begin notes that a command runs. Its context ends when the person stops it.
 func (s *Session) begin(what string) (context.Context, *job) {
 	ctx, cancel := context.WithCancel(s.ctx)
+	if len(s.jobs) == 0 {
+		s.meanwhile = nil
+	}
 	j := &job{what: oneLine(what), since: s.now(), stop: cancel}
 	s.jobs = append(s.jobs, j)
 	return ctx, j

@@ -25,8 +25,9 @@ const patience = time.Minute
 type engine struct {
 	mu       sync.Mutex
 	prompts  []string
-	files    []string         // sent along
-	offers   []string         // behind @
+	files    []string // sent along
+	offers   []string // behind @
+	switched func(id string)
 	refuses  map[string]error // files that cannot be attached
 	answers  []view.Answer
 	asked    []string // the ids of what was answered
@@ -136,17 +137,23 @@ func (e *engine) Models() []view.Model                                       { r
 func (e *engine) SetModel(string) (string, error)                            { return "", nil }
 func (e *engine) SetThinking(string) (string, error)                         { return "", nil }
 func (e *engine) Sessions() ([]view.Session, error)                          { return nil, nil }
-func (e *engine) Switch(context.Context, string) error                       { return nil }
-func (e *engine) Tools() []view.Tool                                         { return nil }
-func (e *engine) Skills() []view.Skill                                       { return nil }
-func (e *engine) Processes() []view.Process                                  { return nil }
-func (e *engine) StopProcess(int) error                                      { return nil }
-func (e *engine) Note(string) error                                          { return nil }
-func (e *engine) Plugins() []view.Plugin                                     { return nil }
-func (e *engine) PluginLog(string, int) []string                             { return nil }
-func (e *engine) Reload(context.Context, string) (string, error)             { return "", nil }
-func (e *engine) Restore(context.Context, string) error                      { return nil }
-func (e *engine) Trust(context.Context, bool) (string, error)                { return "", nil }
+func (e *engine) Switch(_ context.Context, id string) error {
+	if e.switched != nil {
+		e.switched(id)
+	}
+	return nil
+}
+
+func (e *engine) Tools() []view.Tool                             { return nil }
+func (e *engine) Skills() []view.Skill                           { return nil }
+func (e *engine) Processes() []view.Process                      { return nil }
+func (e *engine) StopProcess(int) error                          { return nil }
+func (e *engine) Note(string) error                              { return nil }
+func (e *engine) Plugins() []view.Plugin                         { return nil }
+func (e *engine) PluginLog(string, int) []string                 { return nil }
+func (e *engine) Reload(context.Context, string) (string, error) { return "", nil }
+func (e *engine) Restore(context.Context, string) error          { return nil }
+func (e *engine) Trust(context.Context, bool) (string, error)    { return "", nil }
 
 func (e *engine) Files(ctx context.Context, query string, _ int) ([]string, error) {
 	if e.look != nil {
