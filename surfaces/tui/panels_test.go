@@ -216,6 +216,32 @@ func TestCursorGoesWithTheKeys(t *testing.T) {
 	at("in the question", func(x, y int, on bool) bool { return in(l.s.asking, x, y, on) })
 }
 
+// Bug report F-03: a paste into a panel comes as one message, without what is no text.
+func TestPanelPaste(t *testing.T) {
+	l, show := withPanels(t, 100, 30)
+	heard := make(chan any, 100)
+	r := shows(texts("a panel"))
+	r.Update = func(_ context.Context, _ *spec.Model, msg map[string]any) ([]spec.Ask, error) {
+		if kind := msg["kind"]; kind == surfaces.KeyMessage || kind == surfaces.PasteMessage {
+			heard <- msg["text"]
+		}
+		return nil, nil
+	}
+	show("side", "side", right, r)
+	l.sees("a panel")
+	l.key(tcell.KeyF6, 0, 0)
+	l.until("the panel has the keys", l.s.panelFocus)
+	l.in(func() { l.s.pasted("one\x1b[2J\ttwo\r\nthree\x07") })
+	if got := <-heard; got != "one\ttwo\nthree" || len(heard) > 0 {
+		t.Errorf("it hears %q and %d more", got, len(heard))
+	}
+	l.in(func() {
+		if !l.s.editor.Empty() {
+			t.Errorf("it came to the prompt too: %q", l.s.editor.Text())
+		}
+	})
+}
+
 // A view that does not end, an update that fails and a malformed tree harm nothing but
 // their panels.
 func TestBadPanels(t *testing.T) {
