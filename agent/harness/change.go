@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"starling/bus/compose"
+	"starling/script/discover"
 	"starling/trust"
 )
 
@@ -92,6 +93,20 @@ func (s *syncing) refusedBefore(k string, m *mounted, pl *plugin) {
 		return
 	}
 	s.change.kept = append(s.change.kept, name+" stays as it is: you refused its new version (/reload "+name+" asks again)")
+}
+
+// losesTo tells whether a file that nobody approved would take the place of a version
+// that runs.
+func (m *mounted) losesTo(pl *plugin) bool {
+	return m != nil && m.plugin.runs() && pl != nil && pl.content != m.plugin.content && pl.file.Off != "" && pl.file.Off != discover.SwitchedOff
+}
+
+// unapproved keeps the version that runs: the person who asked for a look at the disk is
+// asked about the new one.
+func (s *syncing) unapproved(k string, m *mounted, pl *plugin) {
+	m.behind = "its file changed and this version is not approved; the approved one goes on"
+	s.e.live.held[k] = versionOf(pl)
+	s.change.kept = append(s.change.kept, nameOf(k)+" stays as it is: its new version is not approved (/trust asks about it)")
 }
 
 // contentOf is what a person says yes to: whether it is approved on disk, too, does

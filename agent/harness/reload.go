@@ -88,7 +88,7 @@ func (e *Engine) Reload(ctx context.Context, name string) (string, error) {
 		}
 		said = e.startOver(name)
 	}
-	c, err := e.sync(ctx, true, name)
+	c, err := e.sync(ctx, syncing{asked: true, named: name})
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func (e *Engine) changed(ctx context.Context) {
 
 // follow makes the changes that may be made unasked.
 func (e *Engine) follow(ctx context.Context) {
-	c, err := e.sync(ctx, false, "")
+	c, err := e.sync(ctx, syncing{})
 	if ctx.Err() != nil {
 		return // the engine ends
 	}
@@ -278,10 +278,9 @@ func (pl plugin) words() trust.Words {
 	return words
 }
 
-// sync reads the disk and makes the changes that may be made: all when a person
-// asked, else those unasked allows. What is refused is noted once a version. named is
-// the plugin the person asked for by its name.
-func (e *Engine) sync(ctx context.Context, asked bool, named string) (change, error) {
+// sync reads the disk and makes the changes that may be made: those s asks for when a
+// person asked, else those unasked allows. What is refused is noted once a version.
+func (e *Engine) sync(ctx context.Context, s syncing) (change, error) {
 	e.live.mu.Lock()
 	defer e.live.mu.Unlock()
 	next, err := e.source.read()
@@ -291,8 +290,8 @@ func (e *Engine) sync(ctx context.Context, asked bool, named string) (change, er
 	if err := e.adopt(next); err != nil {
 		return change{}, err
 	}
-	s := syncing{e: e, asked: asked, named: named}
-	defer func() { e.ask(s.pending, next, named) }()
+	s.e = e
+	defer func() { e.ask(s.pending, next, s.named) }()
 	before := e.states()
 	present := map[string]bool{}
 	for i := range next.plugins {
@@ -334,6 +333,7 @@ type syncing struct {
 	e       *Engine
 	asked   bool
 	named   string // by the person who asked; "" for all
+	revoked bool   // what was approved is approved no more
 	change  change
 	pending []pending // what a person is asked about
 }
@@ -441,8 +441,12 @@ func (s *syncing) allowed(k string, m *mounted, pl *plugin) bool {
 		delete(s.e.live.held, k)
 		return true
 	}
-	if s.asked && s.e.live.refused[k] == contentOf(pl) && (m != nil && m.plugin.runs() || pl != nil && pl.runs()) {
+	if s.asked && !s.revoked && s.e.live.refused[k] == contentOf(pl) && (m != nil && m.plugin.runs() || pl != nil && pl.runs()) {
 		s.refusedBefore(k, m, pl)
+		return false
+	}
+	if s.asked && !s.revoked && m.losesTo(pl) {
+		s.unapproved(k, m, pl)
 		return false
 	}
 	if s.asked {

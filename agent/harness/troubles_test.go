@@ -266,6 +266,31 @@ func TestRefusedOfTheWorkspaceStaysOut(t *testing.T) {
 	}
 }
 
+// A look at the disk takes no approved plugin away for a version nobody approved, not
+// while the person is asked and not after their no.
+func TestReloadKeepsTheApprovedVersion(t *testing.T) {
+	for _, answer := range []string{"", "no"} {
+		p := newPlace(t)
+		p.write(plugged, command("one"))
+		p.approve()
+		e, h := p.atTerminal(trusting(answer, "version"))
+		p.write(plugged, command("two"))
+		for range 2 { // by whom it is seen first, this or the watcher, is one
+			if _, err := e.Reload(t.Context(), ""); err != nil || says(p, e) != "one" {
+				t.Errorf("%q: %s runs, %v\n%s", answer, says(p, e), err, p.said())
+			}
+			p.eventually("the question", func() bool { return len(h.trustQuestions()) == 1 })
+		}
+		if q := h.trustQuestions()[0]; !strings.Contains(q.Detail, "With no, what ran goes on") {
+			t.Errorf("the question says\n%s", q.Detail)
+		}
+		// Only a person who takes the approval back takes it away.
+		if _, err := e.Trust(t.Context(), false); err != nil || p.state(e, "w") != "inactive: not approved" {
+			t.Errorf("after the revoke it is %s, %v", p.state(e, "w"), err)
+		}
+	}
+}
+
 // Whose edits were trusted, by an answer or from the start, is asked about again once
 // the approvals were taken back.
 func TestRevokeEndsTrustedEdits(t *testing.T) {

@@ -333,7 +333,7 @@ func (e *Engine) Trust(ctx context.Context, approve bool) (string, error) {
 		clear(e.live.edits)
 		clear(e.live.granted)
 		e.live.mu.Unlock()
-		said, err := e.reloaded(ctx)
+		said, err := e.reloaded(ctx, syncing{asked: true, revoked: true})
 		return fmt.Sprintf("%d answers taken back · %s", n, said), err
 	}
 	w, err := e.openWorkspace()
@@ -367,13 +367,13 @@ func (e *Engine) Trust(ctx context.Context, approve bool) (string, error) {
 	if r.Value == view.AnswerNo {
 		return b.refusal(), nil
 	}
-	return e.reloaded(ctx)
+	return e.reloaded(ctx, syncing{asked: true})
 }
 
 // reloaded is a look at the disk after an answer: it says what was done, and what went
 // wrong as notices.
-func (e *Engine) reloaded(ctx context.Context) (string, error) {
-	c, err := e.sync(ctx, true, "")
+func (e *Engine) reloaded(ctx context.Context, s syncing) (string, error) {
+	c, err := e.sync(ctx, s)
 	if err != nil {
 		return "", err
 	}
