@@ -148,7 +148,9 @@ func (t table) fit(width int) layout {
 		if i == last && !t.columns[i].right {
 			w = left
 		}
-		if w = max(min(w, left), 0); w >= min(natural[i], 2) && w > 0 { // a wide character needs two
+		// A wide character needs two, also one of the title above empty cells.
+		enough := min(max(natural[i], kit.Width(t.columns[i].title)), 2)
+		if w = max(min(w, left), 0); w >= enough && w > 0 {
 			left -= w + between
 			l.shown, l.widths = append(l.shown, i), append(l.widths, w)
 		}
