@@ -284,6 +284,9 @@ func TestReloadKeepsTheApprovedVersion(t *testing.T) {
 		if q := h.trustQuestions()[0]; !strings.Contains(q.Detail, "With no, what ran goes on") {
 			t.Errorf("the question says\n%s", q.Detail)
 		}
+		if answer == "no" { // stored by then
+			p.eventually("the refusal", func() bool { return strings.Contains(p.said(), "not trusted: plugin w") })
+		}
 		// Only a person who takes the approval back takes it away.
 		if _, err := e.Trust(t.Context(), false); err != nil || p.state(e, "w") != "inactive: not approved" {
 			t.Errorf("after the revoke it is %s, %v", p.state(e, "w"), err)
