@@ -1,5 +1,3 @@
-//go:build unix
-
 // Command compare measures whole processes of starling against a yardstick: wall
 // time, CPU time and peak memory, every command in turn, medians and minima.
 //
