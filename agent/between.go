@@ -104,6 +104,7 @@ func (a *Agent) Reset(transcript []chat.Message) error {
 	defer a.turn.Unlock()
 	clear(a.sent)
 	clear(a.told)
+	clear(a.refused)
 	a.unrecorded = ""
 	a.system.composed = false
 	a.mu.Lock()

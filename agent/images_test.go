@@ -131,6 +131,15 @@ func TestRefusedImages(t *testing.T) {
 	if all := (provider.Request{Messages: l.agent.Transcript()}); len(shown(all)) != 3 {
 		t.Errorf("the transcript has the images %q", shown(all))
 	}
+	// With another conversation it begins anew: another model may see them.
+	if err := l.agent.Reset(l.agent.Transcript()); err != nil {
+		t.Fatal(err)
+	}
+	l.requests = nil
+	l.agent.Run(t.Context(), "once more")
+	if got := shown(l.requests[0]); !slices.Equal(got, []string{"bad", "taken", "good"}) {
+		t.Errorf("after the reset the first request shows %q", got)
+	}
 }
 
 // Images that were not what the server refused are not left out.

@@ -20,10 +20,12 @@ const (
 	statusEvery = time.Second
 	// viewEvery is how long messages may keep a panel from being drawn.
 	viewEvery = 50 * time.Millisecond
-	// deafTime is how long a dialog that opens hears no key: nothing typed ahead may
-	// answer it.
-	deafTime = 300 * time.Millisecond
 )
+
+// DeafTime is how long a dialog or a question that opens hears no key, and how long a
+// person who writes has to rest before it hears theirs: what was typed before it could be
+// read answers nothing.
+const DeafTime = 300 * time.Millisecond
 
 // panel is one surface. A goroutine runs while there is something to do; all but
 // the calls into the plugin happens under mu.
@@ -209,7 +211,7 @@ func (p *panel) resize(width, height int) {
 func (p *panel) early() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.place.Kind == Overlay && time.Since(p.openedAt) < deafTime
+	return p.place.Kind == Overlay && time.Since(p.openedAt) < DeafTime
 }
 
 // deaf tells whether a message of the person came too early for a dialog.

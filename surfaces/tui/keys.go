@@ -7,6 +7,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"starling/bus/view"
+	"starling/surfaces"
 	"starling/surfaces/tui/command"
 	"starling/surfaces/tui/kit"
 )
@@ -78,12 +79,10 @@ func (s *Session) key(ev *tcell.EventKey) {
 	}
 }
 
-// pause is how long a person who writes has to rest before a question or an overlay that
-// opened meanwhile takes their keys: who is typing looks at what they write.
-const pause = 300 * time.Millisecond
-
+// typing tells whether the person writes on, so that a question or an overlay that opened
+// meanwhile does not take their keys: who is typing looks at what they write.
 func (s *Session) typing(at time.Time) bool {
-	return !s.typed.IsZero() && at.Sub(s.typed) < pause
+	return !s.typed.IsZero() && at.Sub(s.typed) < surfaces.DeafTime
 }
 
 // write hands a key to the prompt; false when it has no use for it.

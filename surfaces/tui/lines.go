@@ -14,6 +14,7 @@ import (
 
 	"starling/bus/chat"
 	"starling/bus/view"
+	"starling/surfaces"
 	"starling/surfaces/tui/command"
 	"starling/surfaces/tui/input"
 	"starling/surfaces/tui/kit"
@@ -301,7 +302,7 @@ func (l *lines) line(text string) {
 	text, l.half = l.half+text, ""
 	if len(l.open) > 0 {
 		now := l.s.now()
-		if now.Sub(l.open[0].asked) >= deafLines {
+		if now.Sub(l.open[0].asked) >= surfaces.DeafTime {
 			l.reply(text)
 			return
 		}

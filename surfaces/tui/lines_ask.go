@@ -35,10 +35,6 @@ const (
 	takesWords     = "your answer"
 )
 
-// deafLines is how long after a question, and after a line that came too soon, a line
-// does not answer it: it was typed before the question could be read.
-const deafLines = 300 * time.Millisecond
-
 // question shows a question and its numbered answers.
 func (l *lines) question(q *event.QuestionEvent) {
 	l.endReply()

@@ -9,6 +9,7 @@ import (
 
 	"starling/bus/event"
 	"starling/bus/view"
+	"starling/surfaces"
 )
 
 // readable waits until the question that is shown takes answers.
@@ -17,7 +18,7 @@ func (l *plainLab) readable() {
 	shown := make(chan struct{})
 	l.s.in.do(func() { close(shown) }) // behind what shows it
 	<-shown
-	time.Sleep(deafLines + 50*time.Millisecond)
+	time.Sleep(surfaces.DeafTime + 50*time.Millisecond)
 }
 
 // Questions are numbered; what was typed ahead answers none of them.

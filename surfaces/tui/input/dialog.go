@@ -12,10 +12,6 @@ import (
 	"starling/surfaces/tui/kit"
 )
 
-// deafTime is how long a question takes no key: what was typed before it could be
-// read is no answer.
-const deafTime = 300 * time.Millisecond
-
 // deaf keeps keys from a question that a person cannot have read yet. It begins with
 // the first frame that shows the question. A key that came in the time, or was waiting
 // in a queue, is ignored and begins the time anew: whoever is typing has not seen it.
@@ -26,7 +22,7 @@ type deaf struct {
 
 func (d *deaf) show(now time.Time) {
 	if !d.shown {
-		d.shown, d.until = true, now.Add(deafTime)
+		d.shown, d.until = true, now.Add(surfaces.DeafTime)
 	}
 }
 
@@ -38,7 +34,7 @@ func (d *deaf) ignores(at time.Time) bool {
 	if !at.Before(d.until) {
 		return false
 	}
-	if next := at.Add(deafTime); next.After(d.until) {
+	if next := at.Add(surfaces.DeafTime); next.After(d.until) {
 		d.until = next
 	}
 	return true

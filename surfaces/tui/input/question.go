@@ -14,6 +14,7 @@ import (
 
 	"starling/bus/event"
 	"starling/bus/view"
+	"starling/surfaces"
 	"starling/surfaces/tui/kit"
 )
 
@@ -255,7 +256,7 @@ func (d *question) Key(ev *tcell.EventKey) bool {
 // anew: somebody types words that are for something else.
 func (d *question) other(ev *tcell.EventKey, c string) {
 	if !d.body.key(c) && letter(ev) != 0 {
-		d.deaf.until = d.when(ev).Add(deafTime)
+		d.deaf.until = d.when(ev).Add(surfaces.DeafTime)
 	}
 }
 
@@ -280,7 +281,7 @@ func (d *question) release(at time.Time, c string) {
 	a := *d.held
 	d.held = nil
 	if at.Sub(d.heldAt) < burstGap && c != "enter" {
-		d.deaf.until = at.Add(deafTime)
+		d.deaf.until = at.Add(surfaces.DeafTime)
 		return
 	}
 	d.finish(a)
